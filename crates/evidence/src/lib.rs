@@ -1,0 +1,54 @@
+//! Decides what a reader is shown.
+//!
+//! Every door of the program (REST, MCP, the command line) shows pieces of records: a window of a long text,
+//! a preview around a match, metadata instead of binary content, the call that reads on. What such a piece
+//! contains is decided here once, so that the same question gives the same evidence through any door.
+//!
+//! The crate is pure: values in, values out. It reads nothing, knows no tokens and renders no pages. Most of
+//! its input is text that strangers wrote, so every function is total, takes linear time, and bounds what it
+//! returns.
+//!
+//! Characters are Unicode scalar values everywhere: offsets, limits and totals.
+
+#![cfg_attr(
+    test,
+    expect(
+        clippy::needless_pass_by_value,
+        clippy::needless_raw_string_hashes,
+        reason = "`check(input, expect![…])` reads best with values, and expect-test writes the literals itself"
+    )
+)]
+
+mod binary;
+mod compact_schema;
+mod continuation;
+mod field_flags;
+mod field_path;
+mod field_text;
+mod fold;
+mod preview;
+mod roles;
+mod scalars;
+mod schema_scope;
+mod size;
+mod untrusted;
+mod window;
+
+#[cfg(test)]
+mod random;
+
+pub use binary::{Content, classify, redact};
+pub use compact_schema::compact;
+pub use continuation::{FieldTarget, FieldWindowRead, percent_encode_segment};
+pub use field_flags::flags;
+pub use field_path::{FieldPath, FieldPathError};
+pub use field_text::{FieldText, TextKind, text_of};
+pub use fold::{find_folded, fold};
+pub use preview::{Preview, PreviewBudget, preview, render_marked};
+pub use roles::{Display, Role, Roles};
+pub use schema_scope::scope;
+pub use size::{Extent, json_bytes};
+pub use untrusted::{Neutral, neutralise};
+pub use window::{
+    DEFAULT_LIMIT_CHARS, MAX_CONTEXT_CHARS, MAX_LIMIT_CHARS, QueryNotFound, TextWindow, WindowRequest, cut,
+};
