@@ -1,0 +1,26 @@
+//! Breakage of a backend, by what the caller can do about it.
+
+/// Why a backend could not keep its promise. Absence is `None`, refusal is a `Denial`; this is neither.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another writer holds the store; trying again helps.
+    #[error("the store is busy")]
+    Busy(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// No room, or no permission to write.
+    #[error("the store cannot be written")]
+    Unwritable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// What is stored cannot be understood.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// The store was written by a newer version of this program.
+    #[error("the store has schema version {found}; this program knows up to {known}")]
+    TooNew {
+        /// What the store says.
+        found: i64,
+        /// What this program knows.
+        known: i64,
+    },
+    /// Anything else below.
+    #[error("the store failed")]
+    Backend(#[source] Box<dyn std::error::Error + Send + Sync>),
+}

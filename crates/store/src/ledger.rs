@@ -1,0 +1,108 @@
+//! The disclosure ledger: who read what, when, through which door; never the content.
+
+use async_trait::async_trait;
+use pdpp_wire::{ClientId, Code, ConnectionId, GrantId, Instant, StreamName, SubjectId, TokenId};
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+
+/// Keeps disclosures.
+#[async_trait]
+pub trait Ledger: Send + Sync {
+    /// Appends entries; when it returns they are committed.
+    async fn append_disclosures(&self, entries: Vec<Disclosure>) -> Result<(), StoreError>;
+
+    /// Entries, newest first.
+    async fn list_disclosures(
+        &self,
+        subject_id: &SubjectId,
+        filter: &DisclosureFilter,
+    ) -> Result<Vec<Disclosure>, StoreError>;
+
+    /// Drops entries older than this; says how many.
+    async fn prune_disclosures(&self, subject_id: &SubjectId, before: Instant) -> Result<u64, StoreError>;
+}
+
+/// Through which door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Door {
+    /// REST under `/v1`.
+    Rest,
+    /// MCP over HTTP.
+    Mcp,
+    /// MCP over stdio on the data directory.
+    McpLocal,
+    /// The command line on the data directory.
+    Cli,
+}
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disclosure {
+    /// When.
+    pub at: Instant,
+    /// Whose data.
+    pub subject_id: SubjectId,
+    /// The request's id.
+    pub request_id: String,
+    /// Through which door.
+    pub door: Door,
+    /// Which client; `None` for the owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<ClientId>,
+    /// Under which grants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grant_ids: Vec<GrantId>,
+    /// With which token, by its public name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_id: Option<TokenId>,
+    /// What kind of read: `records`, `record`, `field_window`, `aggregate`, `blob`, …
+    pub action: String,
+    /// The refusal; `None` when the read was served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Code>,
+    /// Which stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamName>,
+    /// Which connections.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connection_ids: Vec<ConnectionId>,
+    /// How many records were disclosed.
+    #[serde(default)]
+    pub record_count: u64,
+    /// Their keys, up to a hundred.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub record_keys: Vec<String>,
+    /// The shown fields; empty means all (owner).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+    /// The shown characters of a field window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub char_range: Option<(u64, u64)>,
+    /// The query text, at most 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The filtered fields' names, never the operands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filter_fields: Vec<String>,
+}
+
+/// Which entries to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DisclosureFilter {
+    /// Only this client.
+    pub client_id: Option<ClientId>,
+    /// Only this grant.
+    pub grant_id: Option<GrantId>,
+    /// Only this stream.
+    pub stream: Option<StreamName>,
+    /// Not before.
+    pub since: Option<Instant>,
+    /// Before.
+    pub until: Option<Instant>,
+    /// Only refusals.
+    pub refused_only: bool,
+    /// At most so many.
+    pub limit: u32,
+}

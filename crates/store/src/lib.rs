@@ -1,0 +1,51 @@
+//! What a backend keeps and answers.
+//!
+//! One trait per subject; [`Store`] is all of them. Reads take plans, which only `pdpp-access` can
+//! make, so no backend can be asked for more than a grant allows. Everything carries its subject,
+//! and nothing assumes that one process, or one file, owns the data.
+
+mod admission;
+mod authority;
+mod blobs;
+mod catalogues;
+mod change_log;
+mod columns;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod error;
+mod ingest;
+mod ledger;
+mod line;
+mod projection;
+mod records;
+mod sync_state;
+mod visibility;
+
+pub use admission::{Admission, AdmittedRecord, MAX_RECORD_BYTES, MAX_RECORD_DEPTH, Operation, Rejection};
+pub use authority::{Authority, IssueOutcome, NewToken, StoredGrant, StoredToken, TokenKind};
+pub use blobs::{BlobBinding, BlobBody, BlobReceipt, BlobSighting, BlobWriter, Blobs, StoredBlob};
+pub use catalogues::{Catalogues, ManifestOutcome, OnConflict, RemovedCounts};
+pub use change_log::{Change, ChangeKind, ChangeLog};
+pub use columns::{Column, columns, text_key};
+pub use error::StoreError;
+pub use ingest::{Applied, Ingest, MAX_BATCH, WriteTarget};
+pub use ledger::{Disclosure, DisclosureFilter, Door, Ledger};
+pub use line::RecordLine;
+pub use projection::project;
+pub use records::{
+    Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage, Summary,
+    WindowBounds,
+};
+pub use sync_state::{StateScope, SyncState, SyncStates};
+pub use visibility::FieldHistory;
+
+/// A whole backend.
+pub trait Store:
+    Authority + Blobs + Catalogues + ChangeLog + Ingest + Ledger + Records + SyncStates + Send + Sync + 'static
+{
+}
+
+impl<T> Store for T where
+    T: Authority + Blobs + Catalogues + ChangeLog + Ingest + Ledger + Records + SyncStates + Send + Sync + 'static
+{
+}
