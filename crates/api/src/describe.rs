@@ -1,0 +1,104 @@
+//! One stream's description: everything declared, and what this token may do with each field.
+//!
+//! The declaration is shown whole. Only the flags react to the grant: a field counts as granted
+//! when every connection in the plan grants it, which is also when a parameter may name it.
+
+use pdpp_access::{Authorizer, ExpandState, ReadPlan};
+use pdpp_wire::manifest::{Cardinality, ExpandDeclaration, FieldDeclaration, StreamDeclaration};
+use pdpp_wire::{
+    AggregationCapabilities, Capability, ExpandCapability, ExpandReason, FieldCapability, Freshness, SelectionSupport,
+    StreamDocument, StreamMetadataObject,
+};
+use serde_json::{Map, Value};
+
+/// Describes the stream of a plan.
+pub(crate) fn describe(authorizer: Authorizer<'_>, plan: &ReadPlan, freshness: Freshness) -> StreamDocument {
+    let declaration = plan.declaration();
+    let fields = declaration.fields().iter();
+    StreamDocument {
+        object: StreamMetadataObject::Value,
+        name: declaration.name().clone(),
+        description: declaration.document().get("description").and_then(Value::as_str).map(str::to_owned),
+        semantics: declaration.semantics(),
+        schema: object(declaration.schema()),
+        primary_key: declaration.primary_key().to_vec(),
+        cursor_field: declaration.cursor_field().map(str::to_owned),
+        consent_time_field: declaration.consent_time_field().map(str::to_owned),
+        selection: SelectionSupport {
+            fields: declaration.selects_fields(),
+            resources: declaration.selects_resources(),
+        },
+        views: declaration.views().to_vec(),
+        relationships: declaration.relationships().to_vec(),
+        query: declaration.document().get("query").map(object).unwrap_or_default(),
+        field_capabilities: fields.map(|field| (field.name().to_owned(), capability(plan, field))).collect(),
+        expand_capabilities: declaration.expand().iter().map(|entry| expandable(authorizer, plan, entry)).collect(),
+        freshness,
+    }
+}
+
+fn object(value: &Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+fn capability(plan: &ReadPlan, field: &FieldDeclaration) -> FieldCapability {
+    let declaration = plan.declaration();
+    let name = field.name();
+    let granted = plan.parts().iter().all(|part| part.granted().contains(name));
+    let operators = declaration.range_operators(name);
+    // Search is declared, but no search route answers yet: declared, not usable.
+    let searched = |fields: &[String]| Capability {
+        usable: false,
+        ..Capability::new(fields.iter().any(|path| path == name || path.starts_with(&format!("{name}."))), granted)
+    };
+    FieldCapability {
+        field_type: field.display_type().map(str::to_owned),
+        role: field.role().map(str::to_owned),
+        schema: field.schema().clone(),
+        granted,
+        exact_filter: Some(Capability::new(field.field_type().is_scalar(), granted)),
+        range_filter: Some(Capability {
+            operators: (!operators.is_empty()).then(|| operators.to_vec()),
+            ..Capability::new(!operators.is_empty(), granted)
+        }),
+        lexical_search: searched(declaration.lexical_fields()),
+        semantic_search: searched(declaration.semantic_fields()),
+        aggregation: aggregations(declaration, name, granted),
+    }
+}
+
+fn aggregations(declaration: &StreamDeclaration, name: &str, granted: bool) -> AggregationCapabilities {
+    let declared = declaration.aggregations();
+    let flag = |fields: &[String]| Capability::new(fields.iter().any(|field| field == name), granted);
+    AggregationCapabilities {
+        count_distinct: flag(&declared.count_distinct),
+        group_by: flag(&declared.group_by),
+        group_by_time: flag(&declared.group_by_time),
+        max: flag(&declared.max),
+        min: flag(&declared.min),
+        sum: flag(&declared.sum),
+    }
+}
+
+fn expandable(authorizer: Authorizer<'_>, plan: &ReadPlan, declaration: &ExpandDeclaration) -> ExpandCapability {
+    let relation = &declaration.relationship;
+    let state = authorizer.expand_state(plan, declaration);
+    let many = relation.cardinality == Cardinality::HasMany;
+    ExpandCapability {
+        name: relation.name.clone(),
+        stream: relation.stream.clone(),
+        target_stream: relation.stream.clone(),
+        cardinality: relation.cardinality,
+        child_parent_key_field: relation.foreign_key.clone(),
+        foreign_key: relation.foreign_key.clone(),
+        default_limit: many.then_some(declaration.default_limit),
+        max_limit: many.then_some(declaration.max_limit),
+        granted: state == ExpandState::Usable,
+        usable: state == ExpandState::Usable,
+        reason: match state {
+            ExpandState::Usable => None,
+            ExpandState::NotGranted => Some(ExpandReason::RelatedStreamNotGranted),
+            ExpandState::Unknown => Some(ExpandReason::RelatedStreamUnknown),
+        },
+    }
+}

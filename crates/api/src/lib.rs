@@ -1,0 +1,34 @@
+//! The REST resource server: asks `access` for a plan, hands it to the store, and says the answer.
+//!
+//! One table of routes ([`routes`]) makes the router, the parameter lists, the 405 answers and the
+//! `OpenAPI` document. Each endpoint is one file under `routes/`, read from top to bottom. No access
+//! rule lives here: what a token may read is decided by `pdpp-access` alone.
+
+mod authority;
+mod blob_link;
+mod byte_range;
+mod call;
+mod describe;
+mod disclosure;
+mod dispatch;
+mod error;
+mod frame;
+mod freshness;
+mod openapi;
+mod query;
+mod rendering;
+mod request_id;
+mod route;
+mod routes;
+mod selector;
+mod state;
+mod strict_json;
+mod table;
+mod write_target;
+
+pub use dispatch::router;
+pub use error::ApiError;
+pub use openapi::openapi;
+pub use route::{AnswerDoc, BodyDoc, Caller, Content, Pace, Parameter, Place, Route, SchemaOf, Shape, Unknown, Verb};
+pub use state::{ApiLimits, ApiSettings, ApiState};
+pub use table::routes;

@@ -1,0 +1,199 @@
+//! `POST /v1/ingest/{stream}`: newline-delimited records, streamed in, durable when acknowledged.
+
+mod lines;
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::StatusCode;
+use http::header::CONTENT_LENGTH;
+use pdpp_store::{Admission, AdmittedRecord, Applied, MAX_BATCH, MAX_RECORD_DEPTH, Rejection, WriteTarget};
+use pdpp_wire::{Code, IngestReceipt, Instant, StreamName};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use self::lines::Lines;
+use crate::authority::Owner;
+use crate::call::{Call, json, require_media_type, too_large};
+use crate::route::{AnswerDoc, BodyDoc, Pace, Parameter, Route, Shape, Unknown, Verb, handler, schema_of};
+use crate::selector::STREAM;
+use crate::strict_json::{JsonFault, parse_strict};
+use crate::write_target::{WRITE_SELECTORS, chosen, declared, named_source, writable};
+use crate::{ApiError, ApiState};
+
+pub(crate) const ROUTE: Route = Route {
+    method: Verb::Post,
+    path: "/v1/ingest/{stream}",
+    operation: "ingestRecords",
+    action: "ingest",
+    summary: "Store records, one JSON object per line; what is acknowledged is durable.",
+    parameters: &[
+        &[STREAM, Parameter::query("run_id", Shape::Text, "Names the collection run; informational.")],
+        WRITE_SELECTORS,
+    ],
+    unknown_parameters: Unknown::Refused,
+    body: BodyDoc::Ndjson,
+    answers: &[AnswerDoc::json(schema_of::<IngestReceipt>, "What became of each line; accepted lines are durable.")],
+    errors: &[
+        Code::InvalidArgument,
+        Code::ConnectorInstanceInactive,
+        Code::ConnectorInstanceConnectorMismatch,
+        Code::AmbiguousConnectorInstance,
+        Code::NotFound,
+        Code::ConnectorInstanceNotFound,
+        Code::IngestBatchStorageError,
+    ],
+    handler: handler!(Owner, ingest),
+    pace: Pace::Upload,
+    test: "ingest::each_line_gets_its_receipt",
+};
+
+/// Flush a batch when its lines together are this long, so that memory stays bounded.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+/// A line is an envelope around the data: two containers more.
+const LINE_DEPTH: usize = MAX_RECORD_DEPTH + 1;
+
+async fn ingest(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Response, ApiError> {
+    let max = state.settings.limits.body_bytes;
+    require_media_type(&call.headers, "application/x-ndjson")?;
+    let announced = call.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > max as u64) {
+        return Err(too_large(max));
+    }
+    let catalogue = state.store.catalogue(owner.subject_id()).await?;
+    let source = named_source(&call, &catalogue)?;
+    let declaration = declared(source, call.segment("stream"))?;
+    let chosen = chosen(&call, &catalogue, source)?;
+    let admission = Admission::new(declaration).map_err(ApiError::internal)?;
+    let target = WriteTarget {
+        subject_id: owner.subject_id().clone(),
+        connection_id: writable(&state, owner.subject_id(), source, chosen).await?,
+        stream: declaration.name().clone(),
+    };
+    let mut batch = Batch::new(&state, &target, &admission);
+    let mut lines = Lines::new(call.take_body(), max);
+    while let Some(line) = lines.next().await? {
+        batch.take(&line).await?;
+    }
+    json(StatusCode::OK, &batch.finish().await?)
+}
+
+/// Lines on their way into the store, and the receipt so far.
+struct Batch<'a> {
+    state: &'a ApiState,
+    target: &'a WriteTarget,
+    admission: &'a Admission<'a>,
+    now: Instant,
+    waiting: Vec<(AdmittedRecord, u64, String)>,
+    waiting_bytes: usize,
+    receipt: IngestReceipt,
+}
+
+impl<'a> Batch<'a> {
+    fn new(state: &'a ApiState, target: &'a WriteTarget, admission: &'a Admission<'a>) -> Self {
+        let receipt = IngestReceipt {
+            stream: target.stream.clone(),
+            records_attempted: 0,
+            records_accepted: 0,
+            records_rejected: 0,
+            errors: Vec::new(),
+            rejections: Vec::new(),
+        };
+        Self { state, target, admission, now: state.clock.now(), waiting: Vec::new(), waiting_bytes: 0, receipt }
+    }
+
+    async fn take(&mut self, line: &[u8]) -> Result<(), ApiError> {
+        let index = self.receipt.records_attempted;
+        self.receipt.records_attempted += 1;
+        let receipt_id = receipt_id(self.target, line);
+        match admit(self.admission, line, self.now) {
+            Ok(record) => {
+                self.waiting.push((record, index, receipt_id));
+                self.waiting_bytes += line.len();
+            }
+            Err(rejection) => self.reject(index, rejection.code, receipt_id, Some(rejection.message)),
+        }
+        if self.waiting.len() >= MAX_BATCH || self.waiting_bytes >= BATCH_BYTES {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> Result<(), ApiError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.waiting_bytes = 0;
+        let waiting = std::mem::take(&mut self.waiting);
+        let (records, places): (Vec<_>, Vec<_>) =
+            waiting.into_iter().map(|(record, index, receipt_id)| (record, (index, receipt_id))).unzip();
+        let applied = self.state.store.apply(self.target, records).await.map_err(|error| {
+            let message = "The store could not take the batch; send all of it again.";
+            ApiError::new(Code::IngestBatchStorageError, message).because(error)
+        })?;
+        for (applied, (index, receipt_id)) in applied.into_iter().zip(places) {
+            match applied {
+                Applied::Rejected(code) => self.reject(index, code, receipt_id, Some(code.when().to_owned())),
+                _ => self.receipt.records_accepted += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn reject(&mut self, input_index: u64, code: Code, receipt_id: String, message: Option<String>) {
+        metrics::counter!("pdpp_ingest_rejections_total", "code" => code.as_str()).increment(1);
+        self.receipt.records_rejected += 1;
+        self.receipt.rejections.push(pdpp_wire::Rejection { input_index, code, receipt_id, message });
+    }
+
+    async fn finish(mut self) -> Result<IngestReceipt, ApiError> {
+        self.flush().await?;
+        self.receipt.rejections.sort_by_key(|rejection| rejection.input_index);
+        Ok(self.receipt)
+    }
+}
+
+fn admit(admission: &Admission<'_>, line: &[u8], now: Instant) -> Result<AdmittedRecord, Rejection> {
+    let malformed = |message: &str| Rejection::new(Code::MalformedNdjson, message);
+    if std::str::from_utf8(line).is_err() {
+        return Err(Rejection::new(Code::InvalidUtf8, "The line is not UTF-8."));
+    }
+    let line = parse_strict(line, LINE_DEPTH).map_err(|fault| match fault {
+        JsonFault::Malformed => malformed("The line is not one JSON object with each name once."),
+        JsonFault::TooDeep => Rejection::new(Code::TooDeep, "The line is nested too deeply."),
+    })?;
+    let Value::Object(mut line) = line else { return Err(malformed("The line is not a JSON object.")) };
+    let key = line.remove("key").ok_or_else(|| malformed("`key` is missing."))?;
+    let emitted_at = match line.get("emitted_at") {
+        None | Some(Value::Null) => now,
+        Some(at) => at
+            .as_str()
+            .and_then(Instant::parse)
+            .ok_or_else(|| malformed("`emitted_at` is not a date or date-time."))?,
+    };
+    match line.get("op").map(|op| op.as_str()) {
+        None | Some(Some("upsert")) => {
+            let data = line.remove("data").ok_or_else(|| malformed("`data` is missing."))?;
+            admission.upsert(&key, data, emitted_at)
+        }
+        Some(Some("delete")) => admission.delete(&key, emitted_at),
+        Some(_) => Err(malformed("`op` is neither `upsert` nor `delete`.")),
+    }
+}
+
+/// The same bad line for the same place always gets the same receipt.
+fn receipt_id(target: &WriteTarget, line: &[u8]) -> String {
+    let WriteTarget { subject_id, connection_id, stream } = target;
+    let mut digest = Sha256::new();
+    for part in [subject_id.as_str().as_bytes(), connection_id.as_str().as_bytes(), stream_bytes(stream), line] {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    let digest: [u8; 32] = digest.finalize().into();
+    let number = u64::from_be_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|at| digest[at]));
+    format!("rr_{number:016x}")
+}
+
+fn stream_bytes(stream: &StreamName) -> &[u8] {
+    stream.as_str().as_bytes()
+}

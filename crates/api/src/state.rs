@@ -1,0 +1,87 @@
+//! What every handler shares: the store, the authority, time, randomness and the settings.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pdpp_access::{Clock, Entropy, Sealer, TokenAuthority};
+use pdpp_store::Store;
+use tokio::sync::Semaphore;
+
+/// Everything the routes need; made once by whoever assembles the server.
+pub struct ApiState {
+    /// The records, grants and ledger.
+    pub store: Arc<dyn Store>,
+    /// Recognises tokens.
+    pub authority: Arc<dyn TokenAuthority>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Unguessable bytes.
+    pub entropy: Arc<dyn Entropy>,
+    /// Seals cursors.
+    pub sealer: Sealer,
+    /// The settings.
+    pub settings: ApiSettings,
+    pub(crate) permits: Semaphore,
+    pub(crate) resource_metadata: Option<String>,
+}
+
+/// What an operator may set.
+#[derive(Clone, Debug)]
+pub struct ApiSettings {
+    /// The address clients use, without a trailing slash.
+    pub public_url: Option<String>,
+    /// What the owner calls this server.
+    pub resource_name: String,
+    /// Issuers of tokens, when there is an authorization server.
+    pub authorization_servers: Vec<String>,
+    /// Hosts this server answers for, with or without a port; empty means any.
+    pub allowed_hosts: Vec<String>,
+    /// The bounds.
+    pub limits: ApiLimits,
+}
+
+/// The bounds of the REST surface.
+#[derive(Clone, Copy, Debug)]
+pub struct ApiLimits {
+    /// Requests served at the same time; more wait within their deadline.
+    pub concurrent_requests: usize,
+    /// How long a read may take.
+    pub read_deadline: Duration,
+    /// How long an upload may take.
+    pub upload_deadline: Duration,
+    /// Largest ingest or blob body, and largest ingest line, in bytes.
+    pub body_bytes: usize,
+}
+
+impl Default for ApiLimits {
+    fn default() -> Self {
+        Self {
+            concurrent_requests: 256,
+            read_deadline: Duration::from_secs(30),
+            upload_deadline: Duration::from_secs(300),
+            body_bytes: 50 * 1024 * 1024,
+        }
+    }
+}
+
+impl ApiState {
+    /// Puts the parts together.
+    pub fn new(
+        store: Arc<dyn Store>,
+        authority: Arc<dyn TokenAuthority>,
+        (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>),
+        sealer: Sealer,
+        settings: ApiSettings,
+    ) -> Self {
+        let resource_metadata =
+            settings.public_url.as_ref().map(|url| format!("{url}/.well-known/oauth-protected-resource"));
+        let permits = Semaphore::new(settings.limits.concurrent_requests.clamp(1, Semaphore::MAX_PERMITS));
+        Self { store, authority, clock, entropy, sealer, settings, permits, resource_metadata }
+    }
+}
+
+impl std::fmt::Debug for ApiState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ApiState").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

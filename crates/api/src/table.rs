@@ -1,0 +1,38 @@
+//! Every route of the REST surface, in one table.
+
+use crate::route::Route;
+use crate::routes::{
+    aggregate, blob, blob_upload, connectors, delete, discovery, field_window, health, ingest, manifests, record,
+    records, schema, state, stream, streams,
+};
+
+pub(crate) static ROUTES: &[Route] = &[
+    discovery::INDEX,
+    discovery::PROTECTED_RESOURCE,
+    discovery::PROTECTED_MCP,
+    discovery::OPENAPI,
+    health::ALIVE,
+    health::READY,
+    streams::ROUTE,
+    stream::ROUTE,
+    schema::ROUTE,
+    connectors::ROUTE,
+    records::ROUTE,
+    delete::STREAM_RECORDS,
+    record::ROUTE,
+    delete::ONE_RECORD,
+    field_window::ROUTE,
+    aggregate::ROUTE,
+    blob::ROUTE,
+    blob_upload::ROUTE,
+    ingest::ROUTE,
+    state::READ,
+    state::WRITE,
+    manifests::REGISTER,
+    manifests::READ,
+];
+
+/// Every route, in the order of the table.
+pub fn routes() -> &'static [Route] {
+    ROUTES
+}
