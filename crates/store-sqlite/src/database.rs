@@ -1,0 +1,146 @@
+//! One database: a writer and its readers behind queues.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use pdpp_store::StoreError;
+use rusqlite::{Connection, InterruptHandle};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::fault::Outcome;
+use crate::migrate::migrate;
+use crate::pragmas::{self, Durability, Role};
+use crate::statement::Traces;
+use crate::worker::{self, QUEUE, Task};
+
+/// A database file, or one in memory.
+pub(crate) struct Database {
+    writer: Option<mpsc::Sender<Task>>,
+    /// Without readers of its own (in memory), the writer's connection reads as well.
+    readers: Option<mpsc::Sender<Task>>,
+    interrupts: Vec<InterruptHandle>,
+    threads: Vec<JoinHandle<()>>,
+    traces: Arc<Traces>,
+}
+
+/// How a database is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Running {
+    pub(crate) name: &'static str,
+    pub(crate) migrations: &'static [&'static str],
+    pub(crate) durability: Durability,
+    /// Most writes in one commit.
+    pub(crate) group: usize,
+    pub(crate) readers: usize,
+}
+
+impl Database {
+    /// Opens a file that exists, and brings it up to date.
+    pub(crate) fn open(path: &Path, running: Running) -> Outcome<Self> {
+        let mut writer = pragmas::open(path, Role::Writer, running.durability)?;
+        migrate(&mut writer, running.migrations)?;
+        let mut database = Self::with_writer(writer, running)?;
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let queue = Arc::new(Mutex::new(receiver));
+        for _ in 0..running.readers.max(1) {
+            let connection = pragmas::open(path, Role::Reader, running.durability)?;
+            database.interrupts.push(connection.get_interrupt_handle());
+            let name = format!("{}-read", running.name);
+            let on_start = database.traces.installer();
+            database.threads.push(worker::start(&name, connection, Arc::clone(&queue), 1, on_start)?);
+        }
+        database.readers = Some(sender);
+        Ok(database)
+    }
+
+    /// Opens a database in memory: one connection serves reads and writes.
+    pub(crate) fn open_in_memory(running: Running) -> Outcome<Self> {
+        let mut connection = pragmas::open_in_memory()?;
+        migrate(&mut connection, running.migrations)?;
+        Self::with_writer(connection, running)
+    }
+
+    fn with_writer(connection: Connection, running: Running) -> Outcome<Self> {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let queue = Arc::new(Mutex::new(receiver));
+        let traces = Arc::new(Traces::default());
+        let name = format!("{}-write", running.name);
+        let thread = worker::start(&name, connection, queue, running.group, traces.installer())?;
+        Ok(Self {
+            writer: Some(sender),
+            readers: None,
+            interrupts: Vec::new(),
+            threads: vec![thread],
+            traces,
+        })
+    }
+
+    /// Reads one state of the database. Dropping the future stops the read.
+    pub(crate) async fn read<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let _guard = CancelOnDrop(Arc::clone(&cancelled));
+        let (task, answer) = worker::read(work, cancelled);
+        self.ask(self.readers.as_ref().or(self.writer.as_ref()), task, answer).await
+    }
+
+    /// Runs inside a write transaction. `Err` rolls back; `Ok` arrives when the commit is durable.
+    pub(crate) async fn write<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (task, answer) = worker::write(work);
+        self.ask(self.writer.as_ref(), task, answer).await
+    }
+
+    /// Uses the write connection outside any transaction.
+    pub(crate) async fn write_alone<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (task, answer) = worker::alone(work);
+        self.ask(self.writer.as_ref(), task, answer).await
+    }
+
+    pub(crate) fn traces(&self) -> &Traces {
+        &self.traces
+    }
+
+    async fn ask<T>(
+        &self,
+        queue: Option<&mpsc::Sender<Task>>,
+        task: Task,
+        answer: oneshot::Receiver<Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let queue = queue.ok_or_else(worker::gone)?;
+        queue.send(task).await.map_err(|_| worker::gone())?;
+        answer.await.map_err(|_| worker::gone())?
+    }
+}
+
+impl Drop for Database {
+    /// Lets the workers finish, so that whoever opens the directory next meets no one.
+    fn drop(&mut self) {
+        self.writer = None;
+        self.readers = None;
+        self.interrupts.iter().for_each(InterruptHandle::interrupt);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,91 @@
+//! How a connection is set up.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::fault::{Outcome, is_busy};
+
+/// How long a connection waits for another process's write.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Statements a connection keeps compiled. The record queries of a few hundred streams fit.
+const STATEMENTS: usize = 512;
+
+/// How sure an acknowledged commit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// Survives the loss of power: every commit reaches the disk. For the archive.
+    Full,
+    /// Survives the death of the process; the loss of power may cost the last moments. For the
+    /// ledger: each read appends to it, and a disk flush per read would be most of a read's cost.
+    Process,
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Reader,
+    Writer,
+}
+
+/// Opens a database file; the file exists already, with its permissions.
+pub(crate) fn open(path: &Path, role: Role, durability: Durability) -> Outcome<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    use_wal(&connection)?;
+    set_up(&connection, role, durability)?;
+    Ok(connection)
+}
+
+/// Opens a database that lives and dies with its connection.
+pub(crate) fn open_in_memory() -> Outcome<Connection> {
+    let connection = Connection::open_in_memory()?;
+    set_up(&connection, Role::Writer, Durability::Process)?;
+    Ok(connection)
+}
+
+/// Two processes that switch a new file to WAL at the same moment find it locked, and the engine
+/// does not wait for them: so we do.
+fn use_wal(connection: &Connection) -> Outcome<()> {
+    let mut attempt = 0;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if is_busy(&error) && attempt < 100 => {
+                attempt += 1;
+                thread::sleep(Duration::from_millis(20));
+            }
+            other => return Ok(other?),
+        }
+    }
+}
+
+fn set_up(connection: &Connection, role: Role, durability: Durability) -> Outcome<()> {
+    let synchronous = match durability {
+        Durability::Full => "FULL",
+        Durability::Process => "NORMAL",
+    };
+    // Pages are read through the map, which the system shares and takes back; the caches of our
+    // own are for what a transaction has not written yet.
+    let cache_kib = match role {
+        Role::Reader => 2_048,
+        Role::Writer => 16_384,
+    };
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous = {synchronous};
+         PRAGMA secure_delete = ON;
+         PRAGMA foreign_keys = ON;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -{cache_kib};
+         PRAGMA mmap_size = 1073741824;
+         PRAGMA journal_size_limit = 67108864;
+         PRAGMA trusted_schema = OFF;"
+    ))?;
+    if role == Role::Reader {
+        connection.pragma_update(None, "query_only", true)?;
+    }
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(())
+}

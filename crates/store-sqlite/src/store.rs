@@ -1,0 +1,164 @@
+//! The store itself: opening a directory, and the two databases in it.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use pdpp_access::{Clock, Entropy};
+use pdpp_store::StoreError;
+use rusqlite::Connection;
+
+use crate::Options;
+use crate::blob_files::BlobFiles;
+use crate::database::{Database, Running};
+use crate::fault::{Fault, Outcome};
+use crate::migrate;
+use crate::pragmas::Durability;
+use crate::statement::Traced;
+
+/// A store in one directory, or in memory.
+pub struct SqliteStore {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    main: Database,
+    ledger: Database,
+    pub(crate) blob_files: Arc<BlobFiles>,
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore").field("blobs", &self.blob_files.root()).finish_non_exhaustive()
+    }
+}
+
+impl SqliteStore {
+    /// Opens a data directory, making it and its databases when they are missing.
+    pub fn open(directory: &Path, options: Options) -> Result<Self, StoreError> {
+        Self::try_open(directory, options).map_err(StoreError::from)
+    }
+
+    /// A store that ends with this value, for tests. One connection serves reads and writes.
+    pub fn in_memory(options: Options) -> Result<Self, StoreError> {
+        let open = || -> Outcome<Self> {
+            let main = Database::open_in_memory(main(1))?;
+            let ledger = Database::open_in_memory(ledger())?;
+            Self::assemble(options, main, ledger, BlobFiles::temporary()?)
+        };
+        open().map_err(StoreError::from)
+    }
+
+    fn try_open(directory: &Path, options: Options) -> Outcome<Self> {
+        make_private_directory(directory)?;
+        let (store, ledger_file) = (directory.join("store.db"), directory.join("ledger.db"));
+        for file in [&store, &ledger_file] {
+            make_private_file(file)?;
+        }
+        let main = Database::open(&store, main(options.readers))?;
+        let ledger = Database::open(&ledger_file, ledger())?;
+        Self::assemble(options, main, ledger, BlobFiles::in_directory(directory))
+    }
+
+    fn assemble(options: Options, main: Database, ledger: Database, blobs: BlobFiles) -> Outcome<Self> {
+        let Options { clock, entropy, .. } = options;
+        Ok(Self { clock, entropy, main, ledger, blob_files: Arc::new(blobs) })
+    }
+
+    /// Reads one state of the archive.
+    pub(crate) async fn read<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.main.read(work).await
+    }
+
+    /// Changes the archive in one transaction; durable when it returns.
+    pub(crate) async fn write<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.main.write(work).await
+    }
+
+    /// Empties the write-ahead log into the database, so that what was deleted is nowhere. Readers
+    /// that still look at the old state keep it a little longer; then the next checkpoint does it.
+    pub(crate) async fn checkpoint(&self) -> Result<(), StoreError> {
+        let checkpoint = |connection: &mut Connection| -> Outcome<()> {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(Fault::from)
+        };
+        self.main.write_alone(checkpoint).await
+    }
+
+    /// The disclosure ledger's database; what waits together is committed together.
+    pub(crate) fn ledger(&self) -> &Database {
+        &self.ledger
+    }
+
+    /// Starts collecting the statements of reads, with their query plans.
+    #[doc(hidden)]
+    pub fn trace_statements(&self) {
+        self.main.traces().start();
+    }
+
+    /// The statements executed since the last call.
+    #[doc(hidden)]
+    pub fn take_traced(&self) -> Vec<Traced> {
+        self.main.traces().take()
+    }
+}
+
+fn main(readers: usize) -> Running {
+    Running {
+        name: "pdpp-store",
+        migrations: migrate::STORE,
+        durability: Durability::Full,
+        group: 1,
+        readers,
+    }
+}
+
+fn ledger() -> Running {
+    Running {
+        name: "pdpp-ledger",
+        migrations: migrate::LEDGER,
+        durability: Durability::Process,
+        group: 256,
+        readers: 1,
+    }
+}
+
+/// The directory is the authority over what is in it: nobody else may look.
+fn make_private_directory(directory: &Path) -> Outcome<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)?;
+    restrict(directory, 0o700)
+}
+
+/// The engine gives its side files the permissions of the database they belong to.
+fn make_private_file(path: &Path) -> Outcome<()> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?;
+    restrict(path, 0o600)
+}
+
+#[cfg(unix)]
+fn restrict(path: &Path, mode: u32) -> Outcome<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let found = fs::metadata(path)?.permissions();
+    if found.mode() & 0o777 != mode {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &Path, _: u32) -> Outcome<()> {
+    Ok(())
+}
