@@ -1,0 +1,95 @@
+//! Recognises tokens against the store.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdpp_access::{
+    ActiveGrant, AuthError, ClientPrincipal, Clock, Denial, Entropy, OwnerPrincipal, Principal, Secret,
+    TokenAuthority,
+};
+use pdpp_store::{Store, StoreError, StoredToken, TokenKind};
+use pdpp_wire::{ClientId, Code, Instant};
+
+/// The authorization server of one store.
+#[derive(Clone)]
+pub struct LocalAuthority {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+}
+
+impl LocalAuthority {
+    /// An authority over a store.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        Self { store, clock, entropy }
+    }
+}
+
+impl fmt::Debug for LocalAuthority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LocalAuthority(..)")
+    }
+}
+
+#[async_trait]
+impl TokenAuthority for LocalAuthority {
+    async fn introspect(&self, token: &Secret) -> Result<Principal, AuthError> {
+        let found = self.store.find_token(&token.hash()).await.map_err(unavailable)?;
+        let found = found.ok_or_else(|| refused("The bearer token is not known here."))?;
+        Ok(principal(found, self.clock.now())?)
+    }
+}
+
+fn principal(token: StoredToken, now: Instant) -> Result<Principal, Denial> {
+    if token.revoked_at.is_some() {
+        return Err(refused("The bearer token was revoked."));
+    }
+    if token.expires_at.is_some_and(|at| at <= now) {
+        return Err(refused("The bearer token has expired."));
+    }
+    match &token.kind {
+        TokenKind::Owner => {
+            let StoredToken { subject_id, token_id, .. } = token;
+            Ok(Principal::Owner(OwnerPrincipal { subject_id, token_id: Some(token_id) }))
+        }
+        TokenKind::Client { client_id, .. } => {
+            let client_id = client_id.clone();
+            client(token, client_id, now).map(Principal::Client)
+        }
+    }
+}
+
+/// A client stands for those of its grants that are active now.
+fn client(token: StoredToken, client_id: ClientId, now: Instant) -> Result<ClientPrincipal, Denial> {
+    let (mut active, mut ended) = (Vec::new(), Vec::new());
+    for standing in &token.grants {
+        match ActiveGrant::try_new(standing, now) {
+            Ok(grant) => active.push(grant),
+            Err(denial) => ended.push(denial),
+        }
+    }
+    if active.is_empty() {
+        return Err(weightiest(ended));
+    }
+    ClientPrincipal::try_new(token.subject_id, client_id, Some(token.token_id), active)
+}
+
+/// Why nothing is left: a revocation says more than an expiry, and that more than damage.
+fn weightiest(mut ended: Vec<Denial>) -> Denial {
+    for code in [Code::GrantRevoked, Code::GrantExpired] {
+        if let Some(index) = ended.iter().position(|denial| denial.code == code) {
+            return ended.swap_remove(index);
+        }
+    }
+    let none = || Denial::new(Code::GrantInvalid, "The token has no grant; fresh consent is needed.");
+    ended.pop().unwrap_or_else(none)
+}
+
+fn refused(message: &str) -> Denial {
+    Denial::new(Code::AuthenticationError, message)
+}
+
+fn unavailable(error: StoreError) -> AuthError {
+    AuthError::Unavailable(Box::new(error))
+}
