@@ -76,14 +76,14 @@ fn choose<'c>(catalogue: &'c Catalogue, typed: &str, default: Option<&str>) -> R
     Ok(Chosen { source, connection_id, name: name.to_owned(), fields })
 }
 
-/// Splits off CONNECTION. Display names may hold `/` and `:`, so every `/` is tried; a stream's name
-/// never holds either, so a `/` after a `:` can also belong to a field.
+/// Splits off CONNECTION. Display names may hold `/` and `:`, so every `/` is tried, the last
+/// first; a stream's name never holds either, so a `/` after a `:` can also belong to a field.
 fn split_connection<'c, 't>(
     catalogue: &'c Catalogue,
     typed: &'t str,
     default: Option<&str>,
 ) -> Result<(Option<Place<'c>>, &'t str), Denial> {
-    for (at, _) in typed.match_indices('/') {
+    for (at, _) in typed.rmatch_indices('/') {
         if let Some(place) = connection::find(catalogue, &typed[..at])? {
             return Ok((Some(place), &typed[at + 1..]));
         }
