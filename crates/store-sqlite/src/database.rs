@@ -109,6 +109,11 @@ impl Database {
         self.ask(self.writer.as_ref(), task, answer).await
     }
 
+    /// A way to write that does not keep the database open.
+    pub(crate) fn writer(&self) -> Writer {
+        Writer(self.writer.as_ref().map(mpsc::Sender::downgrade))
+    }
+
     pub(crate) fn traces(&self) -> &Traces {
         &self.traces
     }
@@ -134,6 +139,25 @@ impl Drop for Database {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+/// Writes as the database does, for as long as it is open.
+#[derive(Debug)]
+pub(crate) struct Writer(Option<mpsc::WeakSender<Task>>);
+
+impl Writer {
+    /// Runs inside a write transaction. `Err` rolls back; `Ok` arrives when the commit is durable.
+    pub(crate) async fn write<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let queue = self.0.as_ref().and_then(mpsc::WeakSender::upgrade).ok_or_else(worker::gone)?;
+        let (task, answer) = worker::write(work);
+        queue.send(task).await.map_err(|_| worker::gone())?;
+        drop(queue);
+        answer.await.map_err(|_| worker::gone())?
     }
 }
 

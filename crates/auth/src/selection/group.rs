@@ -16,26 +16,28 @@ pub(super) fn requests(
     refuse_repeats(chosen)?;
     let mut requests: Vec<SelectionRequest> = Vec::new();
     for one in chosen {
-        let source = one.source.manifest.source();
-        let mut own = requests.iter_mut().filter(|request| request.source == *source);
-        match own.find(|request| takes(request, one)) {
-            Some(request) => put(request, one, time_range),
-            None => {
-                let mut request = SelectionRequest {
-                    source: source.clone(),
-                    purpose_code: args.purpose_code.to_owned(),
-                    purpose_description: args.purpose_description.map(str::to_owned),
-                    access_mode: args.access_mode,
-                    streams: Vec::new(),
-                    selection_preset: None,
-                    retention: None,
-                };
-                put(&mut request, one, time_range);
-                requests.push(request);
-            }
-        }
+        let fits = |request: &SelectionRequest| {
+            request.source == *one.source.manifest.source() && takes(request, one)
+        };
+        let index = requests.iter().position(fits).unwrap_or_else(|| {
+            requests.push(empty_request(one, args));
+            requests.len() - 1
+        });
+        put(&mut requests[index], one, time_range);
     }
     Ok(requests)
+}
+
+fn empty_request(one: &Chosen<'_>, args: &SelectionArgs<'_>) -> SelectionRequest {
+    SelectionRequest {
+        source: one.source.manifest.source().clone(),
+        purpose_code: args.purpose_code.to_owned(),
+        purpose_description: args.purpose_description.map(str::to_owned),
+        access_mode: args.access_mode,
+        streams: Vec::new(),
+        selection_preset: None,
+        retention: None,
+    }
 }
 
 /// `*` stands alone in its request; any other stream joins unless its name is taken with other fields.

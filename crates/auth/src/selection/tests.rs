@@ -5,7 +5,7 @@ use pdpp_testkit::sample;
 
 use super::*;
 
-fn args<'a>(streams: &'a [String]) -> SelectionArgs<'a> {
+fn args(streams: &[String]) -> SelectionArgs<'_> {
     SelectionArgs {
         streams,
         connection: None,

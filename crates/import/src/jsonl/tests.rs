@@ -59,7 +59,7 @@ fn a_bad_line_is_complained_about_and_the_next_one_read() {
           {\"stream\":\"notes\",\"key\":\"n\",\"data\":{\"id\":\"n\"}}\n\
           {\"stream\":\"notes\",\"key\":\"n\",\"data\":{\"id\":\"other\",\"title\":\"t\"}}\n\
           {\"stream\":\"notes\",\"key\":\"n\",\"data\":{\"id\":\"n\",\"title\":\"t\"}}\n",
-        expect![[r#"
+        expect![[r"
             line 1: malformed_ndjson: The line is not JSON: column 1.
             line 2: invalid_utf8: The line is not UTF-8.
             line 3: malformed_ndjson: The line is not a JSON object.
@@ -68,7 +68,7 @@ fn a_bad_line_is_complained_about_and_the_next_one_read() {
             line 6: schema_violation: the record breaks /required.
             line 7: invalid_record_identity: The key differs from the primary key in the data.
             line 8: notes n 2 members 2026-03-01T00:00:00.000Z
-        "#]],
+        "]],
     );
 }
 

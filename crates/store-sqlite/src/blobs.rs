@@ -1,0 +1,135 @@
+//! Blobs: bytes in files named by their digest, rows that say who refers to them.
+//!
+//! Bytes go to a private file first, hashed on the way. They are on the disk before the transaction
+//! begins that moves the file into its place and writes the row: a row without its file cannot be.
+
+mod incoming;
+mod outgoing;
+mod sightings;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use pdpp_access::BlobPlan;
+use pdpp_store::{BlobBinding, BlobBody, BlobReceipt, BlobSighting, BlobWriter, Blobs, StoreError};
+use pdpp_wire::BlobId;
+use rusqlite::{Connection, params};
+
+use crate::SqliteStore;
+use crate::blob_files::BlobFiles;
+use crate::database::Writer;
+use crate::fault::Outcome;
+use incoming::{Arrived, Incoming};
+
+#[async_trait]
+impl Blobs for SqliteStore {
+    async fn write_blob(&self) -> Result<Box<dyn BlobWriter>, StoreError> {
+        let files = Arc::clone(&self.blob_files);
+        let incoming = aside(move || Incoming::begin(&files)).await?;
+        Ok(Box::new(Upload {
+            incoming: Some(incoming),
+            writer: self.writer(),
+            files: Arc::clone(&self.blob_files),
+        }))
+    }
+
+    async fn find_blob(&self, plan: &BlobPlan) -> Result<Vec<BlobSighting>, StoreError> {
+        let plan = plan.clone();
+        self.read(move |connection| sightings::find(connection, &plan)).await
+    }
+
+    async fn read_blob(&self, sighting: &BlobSighting, range: Range<u64>) -> Result<BlobBody, StoreError> {
+        let path = self.blob_files.path(&sighting.blob.subject_id, &sighting.blob.blob_id);
+        let end = range.end.min(sighting.blob.size_bytes);
+        outgoing::body(path, range.start.min(end)..end).await
+    }
+}
+
+/// A blob on its way in. Dropped before it is finished, it leaves nothing.
+#[derive(Debug)]
+struct Upload {
+    /// Away only while a chunk is being written.
+    incoming: Option<Incoming>,
+    writer: Writer,
+    files: Arc<BlobFiles>,
+}
+
+#[async_trait]
+impl BlobWriter for Upload {
+    async fn write(&mut self, chunk: Bytes) -> Result<(), StoreError> {
+        let mut incoming = self.incoming.take().ok_or_else(interrupted)?;
+        let take = move || {
+            incoming.take(&chunk)?;
+            Ok(incoming)
+        };
+        self.incoming = Some(aside(take).await?);
+        Ok(())
+    }
+
+    async fn finish(mut self: Box<Self>, binding: BlobBinding) -> Result<BlobReceipt, StoreError> {
+        let incoming = self.incoming.take().ok_or_else(interrupted)?;
+        let arrived = aside(move || incoming.finish()).await?;
+        let files = Arc::clone(&self.files);
+        self.writer.write(move |connection| keep(connection, &files, arrived, &binding)).await
+    }
+}
+
+/// Moves the file into its place and writes the rows, inside a write transaction.
+fn keep(
+    connection: &Connection,
+    files: &BlobFiles,
+    arrived: Arrived,
+    binding: &BlobBinding,
+) -> Outcome<BlobReceipt> {
+    let receipt = BlobReceipt {
+        blob_id: arrived.blob_id.clone(),
+        size_bytes: arrived.size_bytes,
+        mime_type: binding.mime_type.clone(),
+    };
+    arrived.move_to(&files.path(&binding.subject_id, &receipt.blob_id))?;
+    insert_blob(connection, binding, &receipt)?;
+    insert_binding(connection, binding, &receipt.blob_id)?;
+    Ok(receipt)
+}
+
+fn insert_blob(connection: &Connection, binding: &BlobBinding, receipt: &BlobReceipt) -> Outcome<()> {
+    let sql = "INSERT INTO blobs (subject_id, blob_id, size_bytes, mime_type) VALUES (?1, ?2, ?3, ?4)
+               ON CONFLICT DO NOTHING";
+    let (subject_id, blob_id) = (binding.subject_id.as_str(), receipt.blob_id.as_str());
+    let size = i64::try_from(receipt.size_bytes).unwrap_or(i64::MAX);
+    connection.prepare_cached(sql)?.execute(params![subject_id, blob_id, size, receipt.mime_type])?;
+    Ok(())
+}
+
+fn insert_binding(connection: &Connection, binding: &BlobBinding, blob_id: &BlobId) -> Outcome<()> {
+    let sql = "INSERT OR REPLACE INTO blob_bindings
+                   (subject_id, connection_id, stream, record_key, json_path, blob_id, mime_type)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    connection.prepare_cached(sql)?.execute([
+        binding.subject_id.as_str(),
+        binding.connection_id.as_str(),
+        binding.stream.as_str(),
+        binding.record_key.as_str(),
+        &binding.json_path,
+        blob_id.as_str(),
+        &binding.mime_type,
+    ])?;
+    Ok(())
+}
+
+/// Touches files where it holds up no other request.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) => Err(StoreError::Unwritable(error.into())),
+        Err(stopped) => Err(StoreError::Backend(stopped.into())),
+    }
+}
+
+fn interrupted() -> StoreError {
+    StoreError::Backend("a blob was written to after a failed write".into())
+}

@@ -1,0 +1,150 @@
+//! The disclosure ledger, in a database of its own.
+//!
+//! Many requests append at once, and each waits for its commit: the worker puts those that wait
+//! together into one transaction, so the cost is per group, not per read.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use pdpp_store::{Disclosure, DisclosureFilter, Ledger, StoreError};
+use pdpp_wire::{GrantId, Instant, SubjectId};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
+
+use crate::SqliteStore;
+use crate::fault::{Fault, Outcome};
+
+#[async_trait]
+impl Ledger for SqliteStore {
+    async fn append_disclosures(&self, entries: Vec<Disclosure>) -> Result<(), StoreError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.ledger()
+            .write(move |connection| entries.iter().try_for_each(|entry| append(connection, entry)))
+            .await
+    }
+
+    async fn list_disclosures(
+        &self,
+        subject_id: &SubjectId,
+        filter: &DisclosureFilter,
+    ) -> Result<Vec<Disclosure>, StoreError> {
+        let query = Query::of(subject_id, filter);
+        self.ledger().read(move |connection| query.run(connection)).await
+    }
+
+    async fn prune_disclosures(&self, subject_id: &SubjectId, before: Instant) -> Result<u64, StoreError> {
+        let subject_id = subject_id.clone();
+        let prune = move |connection: &Connection| {
+            let sql = "DELETE FROM disclosures WHERE subject_id = ?1 AND at < ?2";
+            let pruned =
+                connection.prepare_cached(sql)?.execute(params![subject_id.as_str(), before.micros()])?;
+            Ok(pruned as u64)
+        };
+        self.ledger().write(prune).await
+    }
+}
+
+impl SqliteStore {
+    /// When a read was last served under each of these grants.
+    pub(crate) async fn last_served(
+        &self,
+        subject_id: &SubjectId,
+        grant_ids: Vec<GrantId>,
+    ) -> Result<BTreeMap<GrantId, Instant>, StoreError> {
+        let subject_id = subject_id.clone();
+        let look = move |connection: &Connection| {
+            let sql = "SELECT g.at FROM disclosure_grants g JOIN disclosures d ON d.id = g.disclosure_id
+                       WHERE g.subject_id = ?1 AND g.grant_id = ?2 AND d.refused IS NULL
+                       ORDER BY g.at DESC LIMIT 1";
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut served = BTreeMap::new();
+            for grant_id in grant_ids {
+                let at = statement.query_row([subject_id.as_str(), grant_id.as_str()], |row| row.get(0));
+                if let Some(micros) = at.optional()? {
+                    served.insert(grant_id, Instant::from_micros(micros));
+                }
+            }
+            Ok(served)
+        };
+        self.ledger().read(look).await
+    }
+}
+
+fn append(connection: &Connection, entry: &Disclosure) -> Outcome<()> {
+    let json = serde_json::to_string(entry).map_err(|error| StoreError::Backend(error.into()))?;
+    let subject_id = entry.subject_id.as_str();
+    let sql = "INSERT INTO disclosures (subject_id, at, client_id, stream, refused, entry)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    connection.prepare_cached(sql)?.execute(params![
+        subject_id,
+        entry.at.micros(),
+        entry.client_id.as_ref().map(AsRef::<str>::as_ref),
+        entry.stream.as_ref().map(AsRef::<str>::as_ref),
+        entry.refused.map(|code| code.as_str()),
+        json,
+    ])?;
+    let id = connection.last_insert_rowid();
+    let sql = "INSERT OR IGNORE INTO disclosure_grants (subject_id, grant_id, at, disclosure_id)
+               VALUES (?1, ?2, ?3, ?4)";
+    let mut statement = connection.prepare_cached(sql)?;
+    for grant_id in &entry.grant_ids {
+        statement.execute(params![subject_id, grant_id.as_str(), entry.at.micros(), id])?;
+    }
+    Ok(())
+}
+
+/// A filter as SQL. One of three indexes leads, and gives the order as well.
+struct Query {
+    sql: String,
+    values: Vec<Value>,
+}
+
+impl Query {
+    fn of(subject_id: &SubjectId, filter: &DisclosureFilter) -> Self {
+        let (tables, order, time) = match &filter.grant_id {
+            Some(_) => (
+                "disclosure_grants g CROSS JOIN disclosures d ON d.id = g.disclosure_id",
+                "g.at DESC, g.disclosure_id DESC",
+                "g.at",
+            ),
+            None => ("disclosures d", "d.at DESC, d.id DESC", "d.at"),
+        };
+        let lead = if filter.grant_id.is_some() { "g" } else { "d" };
+        let mut query = Self {
+            sql: format!("SELECT d.entry FROM {tables} WHERE {lead}.subject_id = ?"),
+            values: vec![Value::from(subject_id.to_string())],
+        };
+        query.and("g.grant_id = ?", filter.grant_id.as_ref().map(ToString::to_string));
+        query.and("d.client_id = ?", filter.client_id.as_ref().map(ToString::to_string));
+        query.and("d.stream = ?", filter.stream.as_ref().map(ToString::to_string));
+        query.and(&format!("{time} >= ?"), filter.since.map(Instant::micros));
+        query.and(&format!("{time} < ?"), filter.until.map(Instant::micros));
+        if filter.refused_only {
+            query.sql.push_str(" AND d.refused IS NOT NULL");
+        }
+        query.sql.push_str(&format!(" ORDER BY {order} LIMIT ?"));
+        query.values.push(Value::from(filter.limit));
+        query
+    }
+
+    fn and<T: Into<Value>>(&mut self, condition: &str, value: Option<T>) {
+        if let Some(value) = value {
+            self.sql.push_str(" AND ");
+            self.sql.push_str(condition);
+            self.values.push(value.into());
+        }
+    }
+
+    fn run(self, connection: &Connection) -> Outcome<Vec<Disclosure>> {
+        let mut statement = connection.prepare_cached(&self.sql)?;
+        let mut rows = statement.query(params_from_iter(self.values))?;
+        let mut entries = Vec::new();
+        while let Some(row) = rows.next()? {
+            let json = row.get_ref(0)?.as_str().map_err(|_| Fault::damaged("a disclosure"))?;
+            entries.push(serde_json::from_str(json).map_err(|_| Fault::damaged("a disclosure"))?);
+        }
+        Ok(entries)
+    }
+}
