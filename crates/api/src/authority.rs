@@ -23,9 +23,10 @@ impl Owner {
     pub(crate) fn from_principal(principal: &Principal) -> Result<Self, ApiError> {
         match principal {
             Principal::Owner(owner) => Ok(Self(owner.clone())),
-            Principal::Client(_) => {
-                Err(ApiError::new(Code::PermissionError, "This route needs an owner token; this is a client token."))
-            }
+            Principal::Client(_) => Err(ApiError::new(
+                Code::PermissionError,
+                "This route needs an owner token; this is a client token.",
+            )),
         }
     }
 }
@@ -35,7 +36,10 @@ impl Owner {
 pub(crate) struct Reader(pub(crate) Principal);
 
 /// Finds out whose token the request carries.
-pub(crate) async fn authenticate(authority: &dyn TokenAuthority, headers: &HeaderMap) -> Result<Principal, ApiError> {
+pub(crate) async fn authenticate(
+    authority: &dyn TokenAuthority,
+    headers: &HeaderMap,
+) -> Result<Principal, ApiError> {
     let token = bearer(headers)?;
     authority.introspect(&token).await.map_err(|error| match error {
         AuthError::Denied(denial) => ApiError::from(denial).token_presented(),
@@ -45,7 +49,8 @@ pub(crate) async fn authenticate(authority: &dyn TokenAuthority, headers: &Heade
 
 fn bearer(headers: &HeaderMap) -> Result<Secret, ApiError> {
     let missing = || ApiError::new(Code::AuthenticationError, "Send `Authorization: Bearer <token>`.");
-    let invalid = || ApiError::new(Code::AuthenticationError, "The token is invalid or has expired.").token_presented();
+    let invalid =
+        || ApiError::new(Code::AuthenticationError, "The token is invalid or has expired.").token_presented();
     let mut given = headers.get_all(AUTHORIZATION).iter();
     let header = match (given.next(), given.next()) {
         (Some(header), None) => header.to_str().map_err(|_| invalid())?,
@@ -56,6 +61,7 @@ fn bearer(headers: &HeaderMap) -> Result<Secret, ApiError> {
         }
     };
     let token = header.strip_prefix("Bearer ").ok_or_else(missing)?;
-    let sane = !token.is_empty() && token.len() <= MAX_TOKEN_BYTES && token.bytes().all(|b| b.is_ascii_graphic());
+    let sane =
+        !token.is_empty() && token.len() <= MAX_TOKEN_BYTES && token.bytes().all(|b| b.is_ascii_graphic());
     if sane { Ok(Secret::presented(token)) } else { Err(invalid()) }
 }

@@ -22,7 +22,8 @@ pub(crate) fn link_blob(data: Data) -> Result<Data, ApiError> {
         return Ok(data);
     }
     let members: Members<'_> = serde_json::from_str(data.get()).map_err(damaged)?;
-    let Some(link) = members.0.iter().find(|(name, _)| name == FIELD).and_then(|(_, value)| linked(value)) else {
+    let Some(link) = members.0.iter().find(|(name, _)| name == FIELD).and_then(|(_, value)| linked(value))
+    else {
         return Ok(data);
     };
     let mut text = String::with_capacity(data.get().len() + 128);

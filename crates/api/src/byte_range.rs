@@ -15,7 +15,9 @@ pub(crate) enum Asked {
 
 /// Reads a `Range` header for a blob of this size.
 pub(crate) fn asked_range(header: Option<&str>, size: u64) -> Asked {
-    let Some(spec) = header.and_then(|header| header.trim().strip_prefix("bytes=")) else { return Asked::Whole };
+    let Some(spec) = header.and_then(|header| header.trim().strip_prefix("bytes=")) else {
+        return Asked::Whole;
+    };
     if spec.contains(',') {
         return Asked::Whole;
     }

@@ -6,8 +6,8 @@
 use pdpp_access::{Authorizer, ExpandState, ReadPlan};
 use pdpp_wire::manifest::{Cardinality, ExpandDeclaration, FieldDeclaration, StreamDeclaration};
 use pdpp_wire::{
-    AggregationCapabilities, Capability, ExpandCapability, ExpandReason, FieldCapability, Freshness, SelectionSupport,
-    StreamDocument, StreamMetadataObject,
+    AggregationCapabilities, Capability, ExpandCapability, ExpandReason, FieldCapability, Freshness,
+    SelectionSupport, StreamDocument, StreamMetadataObject,
 };
 use serde_json::{Map, Value};
 
@@ -32,7 +32,11 @@ pub(crate) fn describe(authorizer: Authorizer<'_>, plan: &ReadPlan, freshness: F
         relationships: declaration.relationships().to_vec(),
         query: declaration.document().get("query").map(object).unwrap_or_default(),
         field_capabilities: fields.map(|field| (field.name().to_owned(), capability(plan, field))).collect(),
-        expand_capabilities: declaration.expand().iter().map(|entry| expandable(authorizer, plan, entry)).collect(),
+        expand_capabilities: declaration
+            .expand()
+            .iter()
+            .map(|entry| expandable(authorizer, plan, entry))
+            .collect(),
         freshness,
     }
 }
@@ -49,7 +53,10 @@ fn capability(plan: &ReadPlan, field: &FieldDeclaration) -> FieldCapability {
     // Search is declared, but no search route answers yet: declared, not usable.
     let searched = |fields: &[String]| Capability {
         usable: false,
-        ..Capability::new(fields.iter().any(|path| path == name || path.starts_with(&format!("{name}."))), granted)
+        ..Capability::new(
+            fields.iter().any(|path| path == name || path.starts_with(&format!("{name}."))),
+            granted,
+        )
     };
     FieldCapability {
         field_type: field.display_type().map(str::to_owned),
@@ -80,7 +87,11 @@ fn aggregations(declaration: &StreamDeclaration, name: &str, granted: bool) -> A
     }
 }
 
-fn expandable(authorizer: Authorizer<'_>, plan: &ReadPlan, declaration: &ExpandDeclaration) -> ExpandCapability {
+fn expandable(
+    authorizer: Authorizer<'_>,
+    plan: &ReadPlan,
+    declaration: &ExpandDeclaration,
+) -> ExpandCapability {
     let relation = &declaration.relationship;
     let state = authorizer.expand_state(plan, declaration);
     let many = relation.cardinality == Cardinality::HasMany;

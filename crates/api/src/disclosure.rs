@@ -20,8 +20,21 @@ const MAX_QUERY_CHARS: usize = 200;
 /// An answer to a reader, with what it shows.
 #[derive(Debug)]
 pub(crate) struct Disclosed {
-    pub(crate) response: Response,
-    pub(crate) shown: Shown,
+    response: Response,
+    shown: Vec<Shown>,
+}
+
+impl Disclosed {
+    /// An answer that shows one thing.
+    pub(crate) fn new(response: Response, shown: Shown) -> Self {
+        Self { response, shown: vec![shown] }
+    }
+
+    /// Also records of other streams.
+    pub(crate) fn also(mut self, shown: impl IntoIterator<Item = Shown>) -> Self {
+        self.shown.extend(shown);
+        self
+    }
 }
 
 /// What an answer shows: names and numbers, never content.
@@ -52,6 +65,11 @@ impl Shown {
             fields,
             ..Self::default()
         }
+    }
+
+    /// Whether no record is shown.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.record_count == 0
     }
 
     /// Nothing but that streams and sources were described.
@@ -121,7 +139,7 @@ pub(crate) async fn disclose(
     disclosed: Disclosed,
 ) -> Result<Response, ApiError> {
     let Disclosed { response, shown } = disclosed;
-    append(state, entry(state, asking, shown, None)).await?;
+    append(state, shown.into_iter().map(|shown| entry(state, asking, shown, None)).collect()).await?;
     Ok(response)
 }
 
@@ -138,7 +156,7 @@ pub(crate) async fn refused(
     }
     let stream = stream.and_then(|name| StreamName::parse(name).ok());
     let shown = Shown { stream, ..Shown::default() };
-    append(state, entry(state, asking, shown, Some(error.code()))).await
+    append(state, vec![entry(state, asking, shown, Some(error.code()))]).await
 }
 
 fn entry(state: &ApiState, asking: Asking<'_>, shown: Shown, refused: Option<Code>) -> Disclosure {
@@ -164,8 +182,8 @@ fn entry(state: &ApiState, asking: Asking<'_>, shown: Shown, refused: Option<Cod
     }
 }
 
-async fn append(state: &ApiState, entry: Disclosure) -> Result<(), ApiError> {
-    state.store.append_disclosures(vec![entry]).await.map_err(|error| {
+async fn append(state: &ApiState, entries: Vec<Disclosure>) -> Result<(), ApiError> {
+    state.ledger.append_disclosures(entries).await.map_err(|error| {
         let message = "The disclosure ledger cannot be written, so nothing is read.";
         ApiError::new(Code::LedgerUnavailable, message).because(error)
     })

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::body::HttpBody as _;
 use axum::extract::{Extension, RawPathParams, Request, State, rejection::RawPathParamsRejection};
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::any;
-use http::header::{ALLOW, CONTENT_LENGTH};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH};
 use http::{HeaderValue, Method};
-use axum::body::HttpBody as _;
 use pdpp_store::Door;
 use pdpp_wire::Code;
 
@@ -31,7 +31,8 @@ pub fn router(state: Arc<ApiState>) -> Router {
     let paths: BTreeSet<&'static str> = ROUTES.iter().map(|route| route.path).collect();
     let mut router = Router::new();
     for path in paths {
-        let serve = move |State(state), Extension(id), params, request| serve(path, state, id, params, request);
+        let serve =
+            move |State(state), Extension(id), params, request| serve(path, state, id, params, request);
         router = router.route(path, any(serve));
     }
     router.fallback(no_such_route).layer(from_fn_with_state(state.clone(), frame)).with_state(state)
@@ -58,6 +59,8 @@ async fn serve(
         },
     };
     response.extensions_mut().insert(AnsweredRoute(path));
+    let private = || HeaderValue::from_static("private, no-store");
+    response.headers_mut().entry(CACHE_CONTROL).or_insert_with(private);
     if head { without_body(response) } else { response }
 }
 
@@ -88,13 +91,10 @@ async fn within_deadline(
         let _permit = state.permits.acquire().await.map_err(ApiError::internal)?;
         answer(state, route, id, params, request).await
     };
-    match tokio::time::timeout(deadline, work).await {
-        Ok(outcome) => outcome,
-        Err(_) => {
-            let message = format!("The request took longer than {} seconds.", deadline.as_secs());
-            Err(ApiError::new(Code::DeadlineExceeded, message))
-        }
-    }
+    tokio::time::timeout(deadline, work).await.unwrap_or_else(|_| {
+        let message = format!("The request took longer than {} seconds.", deadline.as_secs());
+        Err(ApiError::new(Code::DeadlineExceeded, message))
+    })
 }
 
 fn read_call(
@@ -130,7 +130,8 @@ async fn answer(
         return handle(state.clone(), read_call(route, params, request)?).await;
     }
     let principal = authenticate(state.authority.as_ref(), request.headers()).await?;
-    let stream = params.iter().flatten().find(|(name, _)| *name == "stream").map(|(_, value)| value.to_owned());
+    let stream =
+        params.iter().flatten().find(|(name, _)| *name == "stream").map(|(_, value)| value.to_owned());
     // Only a caller inside this process can say that it stands at another door.
     let door = request.extensions().get::<Door>().copied().unwrap_or(Door::Rest);
     let asking = Asking { principal: &principal, request_id, door, route };

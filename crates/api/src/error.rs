@@ -129,7 +129,8 @@ impl ApiError {
                 available_connections: Some(parts.available_connections).filter(|list| !list.is_empty()),
                 retry_with: parts.retry_with.map(str::to_owned),
                 resource_metadata: metadata.map(str::to_owned),
-                next_step: metadata.map(|url| format!("Read {url} to learn how to obtain a token for this server.")),
+                next_step: metadata
+                    .map(|url| format!("Read {url} to learn how to obtain a token for this server.")),
             },
         };
         let mut response = Response::new(serde_json::to_vec(&body).unwrap_or_default().into());
@@ -200,18 +201,25 @@ mod tests {
     #[expect(clippy::needless_pass_by_value, reason = "`expect!` makes a value")]
     fn check(error: ApiError, resource_metadata: Option<&str>, expected: Expect) {
         let response = error.respond(ErrorContext { request_id: "req_1", resource_metadata });
-        let headers: Vec<_> = response.headers().iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
+        let headers: Vec<_> =
+            response.headers().iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
         expected.assert_eq(&format!("{} {}", response.status().as_u16(), headers.join("; ")));
     }
 
     #[test]
     fn a_missing_token_is_challenged_with_the_place_to_learn_more() {
         let missing = || ApiError::new(Code::AuthenticationError, "Send a bearer token.");
-        check(missing(), None, expect![[r#"401 content-type: "application/json"; www-authenticate: "Bearer""#]]);
+        check(
+            missing(),
+            None,
+            expect![[r#"401 content-type: "application/json"; www-authenticate: "Bearer""#]],
+        );
         check(
             missing().token_presented(),
             Some("https://x.test/.well-known/oauth-protected-resource"),
-            expect![[r#"401 content-type: "application/json"; www-authenticate: "Bearer resource_metadata=\"https://x.test/.well-known/oauth-protected-resource\", error=\"invalid_token\"""#]],
+            expect![[
+                r#"401 content-type: "application/json"; www-authenticate: "Bearer resource_metadata=\"https://x.test/.well-known/oauth-protected-resource\", error=\"invalid_token\"""#
+            ]],
         );
     }
 

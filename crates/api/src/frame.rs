@@ -55,22 +55,26 @@ fn check_host(allowed: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), 
     if allowed.is_empty() || host(uri, headers).is_some_and(|host| is_allowed(allowed, host)) {
         return Ok(());
     }
-    Err(ApiError::new(Code::MisdirectedRequest, "This server does not answer for the host the request names."))
+    Err(ApiError::new(
+        Code::MisdirectedRequest,
+        "This server does not answer for the host the request names.",
+    ))
 }
 
 /// The host a request names: in its target if absolute, else in its header.
 pub(crate) fn host<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
     let mut given = headers.get_all(HOST).iter();
     match (uri.authority(), given.next(), given.next()) {
-        (_, Some(_), Some(_)) => None,
-        (Some(authority), ..) => Some(authority.as_str()),
+        (Some(authority), _, None) => Some(authority.as_str()),
         (None, header, None) => header?.to_str().ok(),
-        (None, None, Some(_)) => None,
+        (_, _, Some(_)) => None,
     }
 }
 
 fn is_allowed(allowed: &[String], host: &str) -> bool {
-    allowed.iter().any(|entry| entry.eq_ignore_ascii_case(host) || entry.eq_ignore_ascii_case(without_port(host)))
+    allowed
+        .iter()
+        .any(|entry| entry.eq_ignore_ascii_case(host) || entry.eq_ignore_ascii_case(without_port(host)))
 }
 
 /// A host without its port; an IPv6 address keeps its brackets.
@@ -116,11 +120,13 @@ mod tests {
 
     #[test]
     fn hosts_match_with_or_without_a_port() {
-        let allowed = ["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned(), "data.test:8443".to_owned()];
+        let allowed =
+            ["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned(), "data.test:8443".to_owned()];
         for host in ["localhost", "LOCALHOST:7663", "127.0.0.1:80", "[::1]", "[::1]:7663", "data.test:8443"] {
             assert!(is_allowed(&allowed, host), "{host}");
         }
-        for host in ["", "localhost.evil.test", "data.test", "data.test:80", "127.0.0.1.evil.test:80", "::1"] {
+        for host in ["", "localhost.evil.test", "data.test", "data.test:80", "127.0.0.1.evil.test:80", "::1"]
+        {
             assert!(!is_allowed(&allowed, host), "{host}");
         }
     }

@@ -29,6 +29,8 @@ mod write_target;
 pub use dispatch::router;
 pub use error::ApiError;
 pub use openapi::openapi;
-pub use route::{AnswerDoc, BodyDoc, Caller, Content, Pace, Parameter, Place, Route, SchemaOf, Shape, Unknown, Verb};
+pub use route::{
+    AnswerDoc, BodyDoc, Caller, Content, Pace, Parameter, Place, Route, SchemaOf, Shape, Unknown, Verb,
+};
 pub use state::{ApiLimits, ApiSettings, ApiState};
 pub use table::routes;

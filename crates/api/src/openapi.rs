@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use pdpp_wire::{Code, ErrorEnvelope, PDPP_VERSION};
-use schemars::generate::{Contract, SchemaSettings};
 use schemars::SchemaGenerator;
+use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use crate::route::{AnswerDoc, BodyDoc, Caller, Content, Parameter, Place, Route, Shape};
@@ -107,8 +107,12 @@ fn shape(shape: Shape) -> Value {
         Shape::Whole { min, max: None } => json!({ "type": "integer", "minimum": min }),
         Shape::Whole { min, max: Some(max) } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Shape::Words(words) => json!({ "type": "string", "enum": words }),
-        Shape::Names => json!({ "type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1, "maxItems": 64 }),
-        Shape::Limits => json!({ "type": "object", "additionalProperties": { "type": "integer", "minimum": 1 } }),
+        Shape::Names => {
+            json!({ "type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1, "maxItems": 64 })
+        }
+        Shape::Limits => {
+            json!({ "type": "object", "additionalProperties": { "type": "integer", "minimum": 1 } })
+        }
         Shape::Filter => {
             let operator = json!({ "type": "string" });
             let range = json!({
@@ -170,7 +174,9 @@ fn success(answer: &AnswerDoc, generator: &mut SchemaGenerator) -> Value {
         Content::Json(schema) => {
             shown["content"] = json!({ "application/json": { "schema": schema(generator).to_value() } });
         }
-        Content::Bytes => shown["content"] = json!({ "*/*": { "schema": { "type": "string", "format": "binary" } } }),
+        Content::Bytes => {
+            shown["content"] = json!({ "*/*": { "schema": { "type": "string", "format": "binary" } } });
+        }
     }
     shown
 }

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use pdpp_access::{ExpandPlan, PlanPart, ReadPlan};
 use pdpp_store::{RecordRow, StoreError};
 use pdpp_wire::manifest::Cardinality;
-use pdpp_wire::{AvailableConnection, Code, Data, Expanded, ExpandedList, ListObject, Record, RecordObject, RecordRef};
+use pdpp_wire::{
+    AvailableConnection, Code, Data, Expanded, ExpandedList, ListObject, Record, RecordObject, RecordRef,
+};
 
 use crate::ApiError;
 use crate::blob_link::link_blob;
+use crate::disclosure::Shown;
 
 /// Labels that say nothing: names of defaults rather than of accounts.
 const PLACEHOLDERS: [&str; 4] = ["legacy", "default_account", "default account", "default"];
@@ -31,8 +34,11 @@ pub(crate) fn real_label(label: Option<&str>, ids: &[&str]) -> Option<String> {
 pub(crate) fn record(read: &ReadPlan, expand: &[ExpandPlan], row: RecordRow) -> Result<Record, ApiError> {
     let part = part(read, row.part)?;
     let connection_id = part.connection_id().clone();
-    let handle =
-        RecordRef { connection_id: connection_id.clone(), stream: read.stream().clone(), record_id: row.key.clone() };
+    let handle = RecordRef {
+        connection_id: connection_id.clone(),
+        stream: read.stream().clone(),
+        record_id: row.key.clone(),
+    };
     Ok(Record {
         object: RecordObject::Value,
         result_id: Some(handle.result_id()),
@@ -50,13 +56,18 @@ pub(crate) fn record(read: &ReadPlan, expand: &[ExpandPlan], row: RecordRow) -> 
 /// The part of a plan a row belongs to.
 pub(crate) fn part(read: &ReadPlan, index: usize) -> Result<&PlanPart, ApiError> {
     read.parts().get(index).ok_or_else(|| {
-        ApiError::internal(StoreError::Damaged("the store answered for a part the plan does not have".to_owned()))
+        ApiError::internal(StoreError::Damaged(
+            "the store answered for a part the plan does not have".to_owned(),
+        ))
     })
 }
 
 type Relations = BTreeMap<String, Option<Expanded>>;
 
-fn expanded(plans: &[ExpandPlan], children: Vec<pdpp_store::Expanded>) -> Result<Option<Relations>, ApiError> {
+fn expanded(
+    plans: &[ExpandPlan],
+    children: Vec<pdpp_store::Expanded>,
+) -> Result<Option<Relations>, ApiError> {
     if plans.is_empty() {
         return Ok(None);
     }
@@ -67,13 +78,25 @@ fn expanded(plans: &[ExpandPlan], children: Vec<pdpp_store::Expanded>) -> Result
         let rows = children.rows.into_iter().map(|row| record(plan.child(), &[], row));
         let mut data = rows.collect::<Result<Vec<_>, _>>()?;
         let shown = match relation.cardinality {
-            Cardinality::HasMany => Some(Expanded::Many(ExpandedList { object: ListObject::Value, has_more, data })),
+            Cardinality::HasMany => {
+                Some(Expanded::Many(ExpandedList { object: ListObject::Value, has_more, data }))
+            }
             Cardinality::HasOne if data.is_empty() => None,
             Cardinality::HasOne => Some(Expanded::One(Box::new(data.swap_remove(0)))),
         };
         relations.insert(relation.name.clone(), shown);
     }
     Ok(Some(relations))
+}
+
+/// What the attached children show, relation by relation.
+pub(crate) fn children_shown(plans: &[ExpandPlan], rows: &[RecordRow]) -> Vec<Shown> {
+    let shown = plans.iter().enumerate().map(|(index, plan)| {
+        let children =
+            rows.iter().filter_map(|row| row.expanded.get(index)).flat_map(|children| &children.rows);
+        Shown::of_plan(plan.child()).records(children.map(|child| &child.key))
+    });
+    shown.filter(|shown| !shown.is_empty()).collect()
 }
 
 /// The same id under several connections: the caller must choose.
@@ -88,7 +111,8 @@ pub(crate) fn ambiguous(read: &ReadPlan, rows: &[RecordRow], id: &str) -> Result
         })
     });
     let offered = offered.collect::<Result<Vec<_>, ApiError>>()?;
-    let message = format!("Record '{id}' is present under more than one connection. Retry with `connection_id`.");
+    let message =
+        format!("Record '{id}' is present under more than one connection. Retry with `connection_id`.");
     Ok(ApiError::new(Code::AmbiguousConnection, message).choose_from(offered))
 }
 
@@ -105,7 +129,8 @@ mod tests {
     fn only_the_owners_own_words_are_labels() {
         let ids = ["post", "urn:pdpp:source:post", "cin_1"];
         assert_eq!(real_label(Some("Home"), &ids).as_deref(), Some("Home"));
-        for placeholder in ["", " ", "legacy", "Default account", "default_account", "post", "cin_1", ids[1]] {
+        for placeholder in ["", " ", "legacy", "Default account", "default_account", "post", "cin_1", ids[1]]
+        {
             assert_eq!(real_label(Some(placeholder), &ids), None, "{placeholder}");
         }
         assert_eq!(real_label(None, &ids), None);

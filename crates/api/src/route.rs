@@ -38,8 +38,8 @@ pub struct Route {
     pub body: BodyDoc,
     /// The successful answers.
     pub answers: &'static [AnswerDoc],
-    /// The refusals particular to this route; the general ones are added.
-    pub errors: &'static [Code],
+    /// The refusals particular to this route, in groups; the general ones are added.
+    pub errors: &'static [&'static [Code]],
     /// What serves it, and whom.
     pub(crate) handler: Handler,
     /// How long it may take.
@@ -231,7 +231,7 @@ impl Route {
             Code::DeadlineExceeded,
         ];
         let known = [Code::AuthenticationError, Code::GrantExpired, Code::GrantRevoked, Code::GrantInvalid];
-        let mut errors: Vec<Code> = self.errors.iter().copied().chain(general).collect();
+        let mut errors: Vec<Code> = self.errors.iter().copied().flatten().copied().chain(general).collect();
         if self.caller() != Caller::Anyone {
             errors.extend(known);
             errors.push(Code::LedgerUnavailable);

@@ -11,7 +11,11 @@ use crate::route::{Parameter, Shape};
 pub(crate) const SELECTORS: &[Parameter] = &[
     Parameter::query("connection_id", Shape::Text, "Only this connection; without it, every visible one."),
     Parameter::query("connector_instance_id", Shape::Text, "Deprecated name of `connection_id`."),
-    Parameter::query("connector_id", Shape::Text, "Owners: which connector, by short key or URI. Ignored for clients."),
+    Parameter::query(
+        "connector_id",
+        Shape::Text,
+        "Owners: which connector, by short key or URI. Ignored for clients.",
+    ),
     Parameter::query("subject_id", Shape::Text, "Accepted and ignored; the token says whose data."),
 ];
 
@@ -69,12 +73,18 @@ fn deprecated_alias() -> Warning {
 /// The conditions of `filter[...]` as sent.
 pub(crate) fn filter_terms(call: &Call) -> Result<Vec<FilterTerm>, ApiError> {
     let given = call.query.filters()?.into_iter();
-    Ok(given.map(|term| FilterTerm { field: term.field, operator: term.operator, operand: term.value }).collect())
+    Ok(given
+        .map(|term| FilterTerm { field: term.field, operator: term.operator, operand: term.value })
+        .collect())
 }
 
-/// The relations of `expand`, and `expand_limit[...]` as sent.
-pub(crate) fn expansion(call: &Call) -> Result<(Vec<String>, Vec<(String, String)>), ApiError> {
-    let names = call.query.list("expand")?.into_iter().map(str::to_owned).collect();
+/// The relations of `expand`.
+pub(crate) fn expansion(call: &Call) -> Result<Vec<String>, ApiError> {
+    Ok(call.query.list("expand")?.into_iter().map(str::to_owned).collect())
+}
+
+/// `expand_limit[...]` as sent.
+pub(crate) fn expansion_limits(call: &Call) -> Result<Vec<(String, String)>, ApiError> {
     let limits = call.query.map("expand_limit")?.into_iter();
-    Ok((names, limits.map(|(relation, limit)| (relation.to_owned(), limit.to_owned())).collect()))
+    Ok(limits.map(|(relation, limit)| (relation.to_owned(), limit.to_owned())).collect())
 }

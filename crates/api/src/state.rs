@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdpp_access::{Clock, Entropy, Sealer, TokenAuthority};
-use pdpp_store::Store;
+use pdpp_store::{Ledger, Store};
 use tokio::sync::Semaphore;
 
 /// Everything the routes need; made once by whoever assembles the server.
 pub struct ApiState {
     /// The records, grants and ledger.
     pub store: Arc<dyn Store>,
+    /// Where disclosures are written: the store itself, unless another ledger is put in its place.
+    pub ledger: Arc<dyn Ledger>,
     /// Recognises tokens.
     pub authority: Arc<dyn TokenAuthority>,
     /// The time.
@@ -58,7 +60,7 @@ impl Default for ApiLimits {
         Self {
             concurrent_requests: 256,
             read_deadline: Duration::from_secs(30),
-            upload_deadline: Duration::from_secs(300),
+            upload_deadline: Duration::from_mins(5),
             body_bytes: 50 * 1024 * 1024,
         }
     }
@@ -76,7 +78,17 @@ impl ApiState {
         let resource_metadata =
             settings.public_url.as_ref().map(|url| format!("{url}/.well-known/oauth-protected-resource"));
         let permits = Semaphore::new(settings.limits.concurrent_requests.clamp(1, Semaphore::MAX_PERMITS));
-        Self { store, authority, clock, entropy, sealer, settings, permits, resource_metadata }
+        Self {
+            ledger: store.clone(),
+            store,
+            authority,
+            clock,
+            entropy,
+            sealer,
+            settings,
+            permits,
+            resource_metadata,
+        }
     }
 }
 

@@ -33,13 +33,10 @@ struct Strict<'c> {
 
 impl Strict<'_> {
     fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
-        match self.left.checked_sub(1) {
-            Some(left) => Ok(Self { left, ..self }),
-            None => {
-                self.too_deep.set(true);
-                Err(E::custom("nested too deeply"))
-            }
-        }
+        self.left.checked_sub(1).map(|left| Self { left, ..self }).ok_or_else(|| {
+            self.too_deep.set(true);
+            E::custom("nested too deeply")
+        })
     }
 }
 
@@ -114,8 +111,16 @@ mod tests {
     #[test]
     fn what_a_lenient_parser_lets_pass_is_refused() {
         for bad in [
-            r#"{"a":1,"a":2}"#, r#"{"o":{"a":1,"a":1}}"#, r#"{"a":1} x"#, r#"["\ud800"]"#, "{", "", "NaN", "1e999",
-            "[1,]", "\"a\0\"",
+            r#"{"a":1,"a":2}"#,
+            r#"{"o":{"a":1,"a":1}}"#,
+            r#"{"a":1} x"#,
+            r#"["\ud800"]"#,
+            "{",
+            "",
+            "NaN",
+            "1e999",
+            "[1,]",
+            "\"a\0\"",
         ] {
             assert_eq!(parse_strict(bad.as_bytes(), 8), Err(JsonFault::Malformed), "{bad:?}");
         }

@@ -44,7 +44,10 @@ pub(crate) fn unknown_connector(id: &str) -> ApiError {
 /// The stream a write names.
 pub(crate) fn declared<'s>(source: &'s Source, stream: &str) -> Result<&'s StreamDeclaration, ApiError> {
     source.manifest.find_stream(stream).ok_or_else(|| {
-        ApiError::new(Code::NotFound, format!("The connector '{}' declares no stream '{stream}'.", source.key()))
+        ApiError::new(
+            Code::NotFound,
+            format!("The connector '{}' declares no stream '{stream}'.", source.key()),
+        )
     })
 }
 

@@ -69,7 +69,8 @@ fn pair(part: &str) -> Result<Pair, ApiError> {
     let key = decode(raw_key, raw_key)?;
     let (name, path) = split_key(&key);
     if path.len() > MAX_DEPTH {
-        return Err(limit(format!("`{}` is nested deeper than {MAX_DEPTH} brackets.", shown(name))).param(&shown(name)));
+        return Err(limit(format!("`{}` is nested deeper than {MAX_DEPTH} brackets.", shown(name)))
+            .param(&shown(name)));
     }
     let value = decode(raw_value, name)?;
     Ok(Pair { name: name.to_owned(), path: path.into_iter().map(str::to_owned).collect(), value })
@@ -77,7 +78,9 @@ fn pair(part: &str) -> Result<Pair, ApiError> {
 
 /// `a[b][c]` is `a` and `b`, `c`; a key whose brackets do not close is a plain name.
 fn split_key(key: &str) -> (&str, Vec<&str>) {
-    let Some(open) = key.find('[').filter(|open| *open > 0 && key.ends_with(']')) else { return (key, Vec::new()) };
+    let Some(open) = key.find('[').filter(|open| *open > 0 && key.ends_with(']')) else {
+        return (key, Vec::new());
+    };
     let inner = &key[open + 1..key.len() - 1];
     (&key[..open], inner.split("][").collect())
 }
@@ -169,7 +172,10 @@ mod tests {
             "f[1][2][3][4][5][6][7][8][9]=x",
             expect!["resource_limit f: `f` is nested deeper than 8 brackets."],
         );
-        check(&"a=1&".repeat(257), expect!["resource_limit -: The query string holds more than 256 parameters."]);
+        check(
+            &"a=1&".repeat(257),
+            expect!["resource_limit -: The query string holds more than 256 parameters."],
+        );
         check(&"x".repeat(16_385), expect!["resource_limit -: The query string is longer than 16384 bytes."]);
     }
 }

@@ -34,13 +34,11 @@ impl QueryString {
     /// One of a closed set of words.
     pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>, ApiError> {
         let Some(value) = self.text(name)? else { return Ok(None) };
-        match words.iter().find(|(word, _)| *word == value) {
-            Some((_, meaning)) => Ok(Some(*meaning)),
-            None => {
-                let listed: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-                Err(refused(name, &format!("must be one of {}", listed.join(", "))))
-            }
+        if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == value) {
+            return Ok(Some(*meaning));
         }
+        let listed: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+        Err(refused(name, &format!("must be one of {}", listed.join(", "))))
     }
 
     /// A whole number of at least 1.
@@ -58,7 +56,8 @@ impl QueryString {
         for pair in self.named(name) {
             match pair.path.as_slice() {
                 [] => {}
-                [index] if index.is_empty() || parse_whole(index).is_some_and(|index| index <= MAX_INDEX) => {}
+                [index] if index.is_empty() || parse_whole(index).is_some_and(|index| index <= MAX_INDEX) => {
+                }
                 [_] => return Err(refused(name, &format!("takes list indexes up to {MAX_INDEX}"))),
                 _ => return Err(refused(name, "takes a plain list")),
             }
@@ -106,7 +105,6 @@ impl QueryString {
         Ok(entries)
     }
 
-
     fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Pair> {
         self.pairs.iter().filter(move |pair| pair.name == name)
     }
@@ -116,7 +114,12 @@ fn filter(pair: &Pair) -> Result<FilterParam, ApiError> {
     let (field, operator) = match pair.path.as_slice() {
         [field] if !field.is_empty() => (field, None),
         [field, operator] if !field.is_empty() && !operator.is_empty() => (field, Some(operator.clone())),
-        [] => return Err(refused("filter", "is written as `filter[field]=value` or `filter[field][gte]=value`")),
+        [] => {
+            return Err(refused(
+                "filter",
+                "is written as `filter[field]=value` or `filter[field][gte]=value`",
+            ));
+        }
         _ => return Err(refused("filter", "takes one field and at most one operator")),
     };
     Ok(FilterParam { field: field.clone(), operator, value: pair.value.clone() })
@@ -133,7 +136,6 @@ fn refused(name: &str, what: &str) -> ApiError {
     ApiError::new(Code::InvalidRequest, format!("The parameter `{name}` {what}.")).param(name)
 }
 
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
@@ -143,7 +145,11 @@ mod tests {
 
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "`expect!` makes a value")]
-    fn check<T: std::fmt::Debug>(raw: &str, read: impl Fn(&QueryString) -> Result<T, ApiError>, expected: Expect) {
+    fn check<T: std::fmt::Debug>(
+        raw: &str,
+        read: impl Fn(&QueryString) -> Result<T, ApiError>,
+        expected: Expect,
+    ) {
         let query = parse(raw).unwrap();
         let outcome = match read(&query) {
             Ok(value) => format!("{value:?}"),
@@ -157,7 +163,11 @@ mod tests {
         check("a=1", |q| q.text("a").map(|v| v.map(str::to_owned)), expect![[r#"Some("1")"#]]);
         check("a=", |q| q.text("a").map(|v| v.map(str::to_owned)), expect!["None"]);
         check("a=1&a=2", |q| q.text("a").map(drop), expect!["The parameter `a` is given more than once."]);
-        check("a[b]=1", |q| q.text("a").map(drop), expect!["The parameter `a` takes one value, without brackets."]);
+        check(
+            "a[b]=1",
+            |q| q.text("a").map(drop),
+            expect!["The parameter `a` takes one value, without brackets."],
+        );
     }
 
     #[test]
@@ -166,7 +176,11 @@ mod tests {
         check("n=", |q| q.positive("n"), expect!["None"]);
         check("n=99999999999999999999999", |q| q.positive("n"), expect!["Some(18446744073709551615)"]);
         for bad in ["n=0", "n=-1", "n=1.5", "n=abc", "n=%2B1", "n=1e3"] {
-            check(bad, |q| q.positive("n"), expect!["The parameter `n` must be a whole number of at least 1."]);
+            check(
+                bad,
+                |q| q.positive("n"),
+                expect!["The parameter `n` must be a whole number of at least 1."],
+            );
         }
     }
 
@@ -175,8 +189,16 @@ mod tests {
         check("fields=a,b&fields=c&fields[]=a", QueryString::fields, expect![[r#"Some(["a", "b", "c"])"#]]);
         check("fields=%20a%20,,", QueryString::fields, expect![[r#"Some(["a"])"#]]);
         check("x=1", QueryString::fields, expect!["None"]);
-        check("fields=,", QueryString::fields, expect!["The parameter `fields` names no field; leave it out to read every granted field."]);
-        check("fields[65]=a", QueryString::fields, expect!["The parameter `fields` takes list indexes up to 64."]);
+        check(
+            "fields=,",
+            QueryString::fields,
+            expect!["The parameter `fields` names no field; leave it out to read every granted field."],
+        );
+        check(
+            "fields[65]=a",
+            QueryString::fields,
+            expect!["The parameter `fields` takes list indexes up to 64."],
+        );
     }
 
     #[test]
@@ -184,15 +206,31 @@ mod tests {
         check(
             "filter[a]=1&filter[b][gte]=2",
             QueryString::filters,
-            expect![[r#"[FilterParam { field: "a", operator: None, value: "1" }, FilterParam { field: "b", operator: Some("gte"), value: "2" }]"#]],
+            expect![[
+                r#"[FilterParam { field: "a", operator: None, value: "1" }, FilterParam { field: "b", operator: Some("gte"), value: "2" }]"#
+            ]],
         );
-        check("filter=x", QueryString::filters, expect!["The parameter `filter` is written as `filter[field]=value` or `filter[field][gte]=value`."]);
-        check("filter[a][gte][x]=1", QueryString::filters, expect!["The parameter `filter` takes one field and at most one operator."]);
+        check(
+            "filter=x",
+            QueryString::filters,
+            expect![
+                "The parameter `filter` is written as `filter[field]=value` or `filter[field][gte]=value`."
+            ],
+        );
+        check(
+            "filter[a][gte][x]=1",
+            QueryString::filters,
+            expect!["The parameter `filter` takes one field and at most one operator."],
+        );
     }
 
     #[test]
     fn words_outside_a_closed_set_are_refused() {
-        check("order=up", |q| q.choice("order", &[("asc", 1), ("desc", 2)]), expect!["The parameter `order` must be one of `asc`, `desc`."]);
+        check(
+            "order=up",
+            |q| q.choice("order", &[("asc", 1), ("desc", 2)]),
+            expect!["The parameter `order` must be one of `asc`, `desc`."],
+        );
         check("order=asc", |q| q.choice("order", &[("asc", 1), ("desc", 2)]), expect!["Some(1)"]);
     }
 }

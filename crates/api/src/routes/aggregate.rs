@@ -8,6 +8,7 @@ use pdpp_store::Aggregate;
 use pdpp_wire::{Aggregation, AggregationObject, Code, Granularity, Group, Meta, Metric};
 
 use super::records::FILTER;
+use super::stream::SELECTION_ERRORS;
 use crate::authority::Reader;
 use crate::call::{Call, json};
 use crate::disclosure::{Disclosed, Shown};
@@ -25,12 +26,20 @@ pub(crate) const ROUTE: Route = Route {
     parameters: &[
         &[
             STREAM,
-            Parameter::query("metric", Shape::Words(&["count", "sum", "min", "max", "count_distinct"]), "What to compute.")
-                .required(),
+            Parameter::query(
+                "metric",
+                Shape::Words(&["count", "sum", "min", "max", "count_distinct"]),
+                "What to compute.",
+            )
+            .required(),
             Parameter::query("field", Shape::Text, "Over which field; not with `count`."),
             Parameter::query("group_by", Shape::Text, "Group by this field's values; only with `count`."),
             Parameter::query("group_by_time", Shape::Text, "Group by this field's time; only with `count`."),
-            Parameter::query("granularity", Shape::Words(GRANULARITIES), "The bucket size of `group_by_time`."),
+            Parameter::query(
+                "granularity",
+                Shape::Words(GRANULARITIES),
+                "The bucket size of `group_by_time`.",
+            ),
             Parameter::query("time_zone", Shape::Text, "The IANA zone of the buckets; `UTC` without it."),
             Parameter::query("limit", Shape::Whole { min: 1, max: Some(100) }, "Most groups: 10 without it."),
             FILTER,
@@ -38,19 +47,7 @@ pub(crate) const ROUTE: Route = Route {
         SELECTORS,
     ],
     answers: &[AnswerDoc::json(schema_of::<Aggregation>, "The value or the groups.")],
-    errors: &[
-        Code::InvalidArgument,
-        Code::UnknownField,
-        Code::ConnectorInstanceInactive,
-        Code::ConnectorInstanceConnectorMismatch,
-        Code::FieldNotGranted,
-        Code::GrantStreamNotAllowed,
-        Code::NotFound,
-        Code::ConnectionNotFound,
-        Code::ConnectorInstanceNotFound,
-        Code::StreamNotDeclared,
-        Code::AmbiguousConnection,
-    ],
+    errors: &[SELECTION_ERRORS, &[Code::UnknownField, Code::FieldNotGranted]],
     handler: handler!(Reader, read),
     test: "aggregate::groups_are_counted_over_all_connections",
     ..super::records::ROUTE
@@ -67,7 +64,7 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
         .fields(named.into_iter().flatten().map(String::as_str))
         .filtered_by(plan.filter().iter().map(pdpp_access::Predicate::field));
     let body = body(&call, &plan, answer, Meta::with_warnings(selected.warnings));
-    Ok(Disclosed { response: json(StatusCode::OK, &body)?, shown })
+    Ok(Disclosed::new(json(StatusCode::OK, &body)?, shown))
 }
 
 fn request(call: &Call, selected: &Selected) -> Result<AggregateRequest, ApiError> {

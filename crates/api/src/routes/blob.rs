@@ -39,10 +39,15 @@ pub(crate) const ROUTE: Route = Route {
     parameters: &[&[Parameter::path("blob_id", Shape::Text, "From a record's `blob_ref`.")], SELECTORS],
     answers: &[
         AnswerDoc { status: 200, description: "The bytes.", content: Content::Bytes, headers: BYTE_HEADERS },
-        AnswerDoc { status: 206, description: "The asked range.", content: Content::Bytes, headers: BYTE_HEADERS },
+        AnswerDoc {
+            status: 206,
+            description: "The asked range.",
+            content: Content::Bytes,
+            headers: BYTE_HEADERS,
+        },
         AnswerDoc::empty(304, "The caller already has these bytes."),
     ],
-    errors: &[
+    errors: &[&[
         Code::InvalidArgument,
         Code::ConnectorInstanceInactive,
         Code::ConnectorInstanceConnectorMismatch,
@@ -52,7 +57,7 @@ pub(crate) const ROUTE: Route = Route {
         Code::ConnectorInstanceNotFound,
         Code::AmbiguousConnection,
         Code::InvalidRange,
-    ],
+    ]],
     handler: handler!(Reader, read),
     test: "blobs::a_range_answers_206_and_a_range_outside_416",
     ..super::streams::ROUTE
@@ -60,7 +65,14 @@ pub(crate) const ROUTE: Route = Route {
 
 /// Types a browser may show without running anything.
 const SHOWN_INLINE: &[&str] = &[
-    "application/pdf", "image/avif", "image/bmp", "image/gif", "image/jpeg", "image/png", "image/tiff", "image/webp",
+    "application/pdf",
+    "image/avif",
+    "image/bmp",
+    "image/gif",
+    "image/jpeg",
+    "image/png",
+    "image/tiff",
+    "image/webp",
     "image/x-icon",
 ];
 
@@ -74,13 +86,14 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
     let catalogue = state.store.catalogue(principal.subject_id()).await?;
     let plan = Authorizer::new(&principal, &catalogue).blob(&request)?;
     let sighting = only_sighting(state.store.find_blob(&plan).await?)?;
-    let shown = Shown::record(&sighting.stream, &sighting.connection_id, &sighting.record_key).fields(["blob_ref"]);
+    let shown =
+        Shown::record(&sighting.stream, &sighting.connection_id, &sighting.record_key).fields(["blob_ref"]);
     let mut response = respond(&state, &call, &sighting).await?;
     if !selected.warnings.is_empty() {
         let warning = HeaderValue::from_static("deprecated_alias_used: connector_instance_id");
         response.headers_mut().insert(HeaderName::from_static("pdpp-warning"), warning);
     }
-    Ok(Disclosed { response, shown })
+    Ok(Disclosed::new(response, shown))
 }
 
 fn only_sighting(mut sightings: Vec<BlobSighting>) -> Result<BlobSighting, ApiError> {
@@ -92,7 +105,10 @@ fn only_sighting(mut sightings: Vec<BlobSighting>) -> Result<BlobSighting, ApiEr
                 connection_id: sighting.connection_id.clone(),
                 connector_key: None,
                 stream: None,
-                display_name: real_label(sighting.display_name.as_deref(), &[sighting.connection_id.as_str()]),
+                display_name: real_label(
+                    sighting.display_name.as_deref(),
+                    &[sighting.connection_id.as_str()],
+                ),
             });
             let message = "The blob is present under more than one connection. Retry with `connection_id`.";
             Err(ApiError::new(Code::AmbiguousConnection, message).choose_from(offered.collect()))
@@ -113,9 +129,10 @@ async fn respond(state: &ApiState, call: &Call, sighting: &BlobSighting) -> Resu
         Asked::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
         Asked::Outside => return Err(outside(blob.size_bytes)),
     };
-    let body = match call.method == Method::HEAD {
-        true => Body::empty(),
-        false => Body::from_stream(state.store.read_blob(sighting, range.clone()).await?),
+    let body = if call.method == Method::HEAD {
+        Body::empty()
+    } else {
+        Body::from_stream(state.store.read_blob(sighting, range.clone()).await?)
     };
     let mut response = finished(status, body, &blob.mime_type, &etag);
     let headers = response.headers_mut();
@@ -149,7 +166,10 @@ fn finished(status: StatusCode, body: Body, mime_type: &str, etag: &str) -> Resp
 
 fn names_etag(headers: &HeaderMap, etag: &str) -> bool {
     let given = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    given.flat_map(|value| value.split(',')).map(str::trim).any(|tag| tag == "*" || tag.trim_start_matches("W/") == etag)
+    given
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .any(|tag| tag == "*" || tag.trim_start_matches("W/") == etag)
 }
 
 fn content_range(range: &Range<u64>, size: u64) -> Result<HeaderValue, ApiError> {

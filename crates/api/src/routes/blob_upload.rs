@@ -33,7 +33,7 @@ pub(crate) const ROUTE: Route = Route {
     unknown_parameters: Unknown::Refused,
     body: BodyDoc::Bytes,
     answers: &[AnswerDoc::json(schema_of::<BlobReceipt>, "The stored blob.")],
-    errors: WRITE_ERRORS,
+    errors: &[WRITE_ERRORS],
     handler: handler!(Owner, upload),
     pace: Pace::Upload,
     test: "blobs::uploaded_bytes_are_read_back_by_a_grant_that_shows_the_reference",
@@ -41,7 +41,8 @@ pub(crate) const ROUTE: Route = Route {
 
 async fn upload(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Response, ApiError> {
     let max = state.settings.limits.body_bytes;
-    let announced = call.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    let announced =
+        call.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > max as u64) {
         return Err(too_large(max));
     }

@@ -6,8 +6,8 @@ use http::StatusCode;
 use pdpp_access::{Authorizer, ReadPlan, StreamsRequest};
 use pdpp_store::Summary;
 use pdpp_wire::{
-    ConnectorItem, ConnectorList, ConnectorObject, ConnectorStream, ConnectorStreamCapabilities, Instant, ListObject,
-    StreamObject,
+    ConnectorItem, ConnectorList, ConnectorObject, ConnectorStream, ConnectorStreamCapabilities, Instant,
+    ListObject, StreamObject,
 };
 
 use crate::authority::Reader;
@@ -32,7 +32,8 @@ pub(crate) const ROUTE: Route = Route {
 
 async fn list(state: Arc<ApiState>, Reader(principal): Reader, _call: Call) -> Result<Disclosed, ApiError> {
     let catalogue = state.store.catalogue(principal.subject_id()).await?;
-    let plans = Authorizer::new(&principal, &catalogue).streams(&StreamsRequest::default()).unwrap_or_default();
+    let plans =
+        Authorizer::new(&principal, &catalogue).streams(&StreamsRequest::default()).unwrap_or_default();
     let now = state.clock.now();
     let mut data: Vec<ConnectorItem> = Vec::new();
     for plan in &plans {
@@ -40,7 +41,7 @@ async fn list(state: Arc<ApiState>, Reader(principal): Reader, _call: Call) -> R
         add(&mut data, plan, stream(plan, &summaries, now));
     }
     let body = ConnectorList { object: ListObject::Value, data };
-    Ok(Disclosed { response: json(StatusCode::OK, &body)?, shown: Shown::description() })
+    Ok(Disclosed::new(json(StatusCode::OK, &body)?, Shown::description()))
 }
 
 fn add(items: &mut Vec<ConnectorItem>, plan: &ReadPlan, stream: ConnectorStream) {

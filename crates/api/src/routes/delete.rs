@@ -24,7 +24,7 @@ pub(crate) const ONE_RECORD: Route = Route {
     unknown_parameters: Unknown::Refused,
     body: BodyDoc::None,
     answers: &[AnswerDoc::empty(204, "The record is gone, or was never there.")],
-    errors: WRITE_ERRORS,
+    errors: &[WRITE_ERRORS],
     handler: handler!(Owner, one_record),
     pace: Pace::Read,
     test: "delete::a_deleted_record_leaves_a_tombstone",
@@ -74,7 +74,8 @@ async fn target(state: &ApiState, owner: &Owner, call: &Call) -> Result<Option<W
 fn unwritable(error: pdpp_store::StoreError) -> ApiError {
     match error {
         busy @ pdpp_store::StoreError::Busy(_) => {
-            ApiError::new(Code::ConnectorInstanceBusy, "The connection is being changed; try again.").because(busy)
+            ApiError::new(Code::ConnectorInstanceBusy, "The connection is being changed; try again.")
+                .because(busy)
         }
         other => ApiError::internal(other),
     }

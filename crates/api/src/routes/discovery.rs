@@ -1,13 +1,13 @@
 //! What a stranger may read: the index, the protected-resource documents and the API description.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::response::Response;
 use http::StatusCode;
 use pdpp_wire::{
-    AggregateHint, Code, DiscoveryHints, DiscoveryIndex, DiscoveryIndexObject, DiscoveryLinks, ProtectedResource,
-    ResourceServerRole, TokenKind,
+    AggregateHint, Code, DiscoveryHints, DiscoveryIndex, DiscoveryIndexObject, DiscoveryLinks,
+    ProtectedResource, ResourceServerRole, TokenKind,
 };
 use serde_json::{Map, Value};
 
@@ -87,7 +87,10 @@ async fn protected_resource(state: Arc<ApiState>, call: Call) -> Result<Response
     let name = format!("{} Resource Server", state.settings.resource_name);
     json(
         StatusCode::OK,
-        &ProtectedResource { pdpp_discovery_hints: Some(hints()), ..document(&state, &base, base.clone(), name) },
+        &ProtectedResource {
+            pdpp_discovery_hints: Some(hints()),
+            ..document(&state, &base, base.clone(), name)
+        },
     )
 }
 
@@ -95,11 +98,15 @@ async fn protected_mcp(state: Arc<ApiState>, call: Call) -> Result<Response, Api
     let base = base_url(&state, &call)?;
     let name = format!("{} Hosted MCP Resource", state.settings.resource_name);
     let document = document(&state, &base, format!("{base}/mcp"), name);
-    json(StatusCode::OK, &ProtectedResource { pdpp_token_kinds_supported: vec![TokenKind::Client], ..document })
+    json(
+        StatusCode::OK,
+        &ProtectedResource { pdpp_token_kinds_supported: vec![TokenKind::Client], ..document },
+    )
 }
 
 async fn description(_state: Arc<ApiState>, _call: Call) -> Result<Response, ApiError> {
-    json(StatusCode::OK, &openapi())
+    static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi);
+    json(StatusCode::OK, &*DOCUMENT)
 }
 
 fn document(state: &ApiState, base: &str, resource: String, resource_name: String) -> ProtectedResource {
@@ -138,7 +145,9 @@ fn base_url(state: &ApiState, call: &Call) -> Result<String, ApiError> {
         return Ok(url.clone());
     }
     match host(&call.uri, &call.headers) {
-        Some(host) if !state.settings.allowed_hosts.is_empty() || is_local(host) => Ok(format!("http://{host}")),
+        Some(host) if !state.settings.allowed_hosts.is_empty() || is_local(host) => {
+            Ok(format!("http://{host}"))
+        }
         _ => {
             let message = "No public address is configured, and this host is not a local one.";
             Err(ApiError::new(Code::MisdirectedRequest, message))

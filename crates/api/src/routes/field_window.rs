@@ -5,16 +5,18 @@ use std::sync::Arc;
 use http::StatusCode;
 use pdpp_access::{Authorizer, WindowPlan};
 use pdpp_evidence::{
-    Content, FieldPath, FieldText, MAX_CONTEXT_CHARS, MAX_LIMIT_CHARS, TextKind, TextWindow, WindowRequest, cut,
-    text_of,
+    Content, FieldPath, FieldText, MAX_CONTEXT_CHARS, MAX_LIMIT_CHARS, TextKind, TextWindow, WindowRequest,
+    cut, text_of,
 };
 use pdpp_store::{RecordRow, StoreError};
 use pdpp_wire::{
-    Code, FieldWindow, FieldWindowBody, FieldWindowObject, Meta, Warning, WarningCode, WindowField, WindowFieldType,
+    Code, FieldWindow, FieldWindowBody, FieldWindowObject, Meta, Warning, WarningCode, WindowField,
+    WindowFieldType,
 };
 use serde_json::{Map, Value};
 
 use super::record::only_row;
+use super::stream::SELECTION_ERRORS;
 use crate::authority::Reader;
 use crate::call::{Call, json};
 use crate::disclosure::{Disclosed, Shown};
@@ -32,13 +34,34 @@ pub(crate) const ROUTE: Route = Route {
         &[
             STREAM,
             RECORD,
-            Parameter::query("field", Shape::Text, "A top-level field, or a dotted path below one.").required(),
+            Parameter::query("field", Shape::Text, "A top-level field, or a dotted path below one.")
+                .required(),
             Parameter::query("field_path", Shape::Text, "Another name of `field`."),
-            Parameter::query("offset_chars", Shape::Whole { min: 0, max: None }, "Where to start; excludes `q`."),
-            Parameter::query("limit_chars", Shape::Whole { min: 1, max: None }, "How much: 4096 without it, at most 16384."),
-            Parameter::query("q", Shape::Text, "Open the window at the first match, ignoring case and accents."),
-            Parameter::query("before_chars", Shape::Whole { min: 0, max: Some(8192) }, "Context before the match."),
-            Parameter::query("after_chars", Shape::Whole { min: 0, max: Some(8192) }, "Context after the match."),
+            Parameter::query(
+                "offset_chars",
+                Shape::Whole { min: 0, max: None },
+                "Where to start; excludes `q`.",
+            ),
+            Parameter::query(
+                "limit_chars",
+                Shape::Whole { min: 1, max: None },
+                "How much: 4096 without it, at most 16384.",
+            ),
+            Parameter::query(
+                "q",
+                Shape::Text,
+                "Open the window at the first match, ignoring case and accents.",
+            ),
+            Parameter::query(
+                "before_chars",
+                Shape::Whole { min: 0, max: Some(8192) },
+                "Context before the match.",
+            ),
+            Parameter::query(
+                "after_chars",
+                Shape::Whole { min: 0, max: Some(8192) },
+                "Context after the match.",
+            ),
             Parameter::query("cursor", Shape::Text, "A decimal offset, equal to `offset_chars`."),
         ],
         SELECTORS,
@@ -46,21 +69,15 @@ pub(crate) const ROUTE: Route = Route {
     unknown_parameters: Unknown::Ignored,
     answers: &[AnswerDoc::json(schema_of::<FieldWindowBody>, "The window.")],
     errors: &[
-        Code::InvalidFieldPath,
-        Code::InvalidWindow,
-        Code::InvalidArgument,
-        Code::ConnectorInstanceInactive,
-        Code::ConnectorInstanceConnectorMismatch,
-        Code::FieldNotGranted,
-        Code::GrantStreamNotAllowed,
-        Code::NotFound,
-        Code::ConnectionNotFound,
-        Code::ConnectorInstanceNotFound,
-        Code::StreamNotDeclared,
-        Code::FieldNotFound,
-        Code::QueryNotFound,
-        Code::AmbiguousConnection,
-        Code::FieldNotText,
+        SELECTION_ERRORS,
+        &[
+            Code::InvalidFieldPath,
+            Code::InvalidWindow,
+            Code::FieldNotGranted,
+            Code::FieldNotFound,
+            Code::QueryNotFound,
+            Code::FieldNotText,
+        ],
     ],
     handler: handler!(Reader, read),
     test: "field_window::windows_join_to_the_whole_text",
@@ -101,7 +118,7 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
         links: call.links(),
         meta: Meta::with_warnings(selected.warnings.into_iter().chain(clamped).collect()),
     };
-    Ok(Disclosed { response: json(StatusCode::OK, &body)?, shown })
+    Ok(Disclosed::new(json(StatusCode::OK, &body)?, shown))
 }
 
 fn plan_field(plan: &WindowPlan) -> String {
@@ -111,7 +128,9 @@ fn plan_field(plan: &WindowPlan) -> String {
 fn field_path(call: &Call) -> Result<FieldPath, ApiError> {
     let refused = |message: String| ApiError::new(Code::InvalidFieldPath, message).param("field");
     let one = |name: &str| {
-        call.query.given(name).map_err(|_| refused(format!("`{name}` is given more than once or with brackets.")))
+        call.query
+            .given(name)
+            .map_err(|_| refused(format!("`{name}` is given more than once or with brackets.")))
     };
     let field = match (one("field")?, one("field_path")?) {
         (Some(field), Some(path)) if field != path => {
@@ -158,7 +177,9 @@ fn number(call: &Call, name: &str) -> Result<Option<usize>, ApiError> {
     let refused = || bad_window(&format!("`{name}` must be a whole number of at least 0.")).param(name);
     match call.query.text(name).map_err(|_| refused())? {
         None => Ok(None),
-        Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Some(text.parse().unwrap_or(usize::MAX))),
+        Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Ok(Some(text.parse().unwrap_or(usize::MAX)))
+        }
         Some(_) => Err(refused()),
     }
 }
@@ -169,7 +190,11 @@ fn bad_window(message: &str) -> ApiError {
 
 /// Cuts the window out of the stored value. The row holds only the fields the plan shows, so the
 /// path cannot lead anywhere else.
-fn slice(path: &FieldPath, row: &RecordRow, request: &WindowRequest) -> Result<(TextKind, TextWindow), ApiError> {
+fn slice(
+    path: &FieldPath,
+    row: &RecordRow,
+    request: &WindowRequest,
+) -> Result<(TextKind, TextWindow), ApiError> {
     let data: Map<String, Value> = serde_json::from_str(row.data.get())
         .map_err(|error| StoreError::Damaged(format!("a stored record is not a JSON object: {error}")))?;
     let Some(value) = path.resolve(&data) else {
@@ -191,7 +216,9 @@ fn slice(path: &FieldPath, row: &RecordRow, request: &WindowRequest) -> Result<(
 
 fn binary(content: Content) -> String {
     let (media_type, bytes, what) = match content {
-        Content::Base64 { media_type, decoded_bytes } => (media_type, Some(decoded_bytes as u64), "binary content"),
+        Content::Base64 { media_type, decoded_bytes } => {
+            (media_type, Some(decoded_bytes as u64), "binary content")
+        }
         Content::BlobRef { mime_type, size_bytes, .. } => (mime_type, size_bytes, "a reference to a blob"),
         Content::Text | Content::Json | Content::Scalar => (None, None, "binary content"),
     };

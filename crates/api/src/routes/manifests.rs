@@ -39,7 +39,7 @@ pub(crate) const REGISTER: Route = Route {
         content: Content::Json(schema_of::<RegisteredConnector>),
         headers: &[],
     }],
-    errors: &[Code::ConnectorInvalid, Code::ManifestConflict],
+    errors: &[&[Code::ConnectorInvalid, Code::ManifestConflict]],
     handler: handler!(Owner, register),
     pace: Pace::Read,
     test: "manifests::a_manifest_is_registered_once_and_replaced_only_when_asked",
@@ -54,17 +54,20 @@ pub(crate) const READ: Route = Route {
     parameters: &[&[Parameter::path("connector_id", Shape::Text, "The connector's short key.")]],
     body: BodyDoc::None,
     answers: &[AnswerDoc::json(schema_of::<Map<String, Value>>, "The manifest as it was registered.")],
-    errors: &[Code::NotFound],
+    errors: &[&[Code::NotFound]],
     handler: handler!(Reader, read),
     test: "manifests::a_client_reads_only_the_manifests_of_its_sources",
     ..REGISTER
 };
 
 async fn register(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Response, ApiError> {
-    let replace = call.query.choice("replace", &[("true", OnConflict::Replace), ("false", OnConflict::Refuse)])?;
+    let replace =
+        call.query.choice("replace", &[("true", OnConflict::Replace), ("false", OnConflict::Refuse)])?;
     let text = call.bytes("application/json", MAX_MANIFEST_BYTES).await?;
     let document = parse_strict(&text, MAX_DEPTH).map_err(|fault| match fault {
-        JsonFault::Malformed => ApiError::new(Code::InvalidRequest, "The body is not JSON with each name once."),
+        JsonFault::Malformed => {
+            ApiError::new(Code::InvalidRequest, "The body is not JSON with each name once.")
+        }
         JsonFault::TooDeep => {
             ApiError::new(Code::ResourceLimit, format!("The manifest is nested deeper than {MAX_DEPTH}."))
         }
@@ -75,7 +78,8 @@ async fn register(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Resp
     match state.store.put_manifest(owner.subject_id(), &manifest, on_conflict).await? {
         ManifestOutcome::Added | ManifestOutcome::Unchanged | ManifestOutcome::Replaced => {}
         ManifestOutcome::Conflict => {
-            let message = "A manifest with this key exists with other content; send it again with `replace=true`.";
+            let message =
+                "A manifest with this key exists with other content; send it again with `replace=true`.";
             return Err(ApiError::new(Code::ManifestConflict, message));
         }
     }
@@ -94,5 +98,5 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
         }
     });
     let source = found.ok_or_else(|| unknown_connector(id))?;
-    Ok(Disclosed { response: json(StatusCode::OK, source.manifest.document())?, shown: Shown::description() })
+    Ok(Disclosed::new(json(StatusCode::OK, source.manifest.document())?, Shown::description()))
 }

@@ -3,6 +3,7 @@
 pub(crate) mod aggregate;
 pub(crate) mod blob;
 pub(crate) mod blob_upload;
+mod changes;
 pub(crate) mod connectors;
 pub(crate) mod delete;
 pub(crate) mod discovery;

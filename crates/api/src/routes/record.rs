@@ -11,9 +11,9 @@ use super::records::{EXPANSION, FIELDS};
 use crate::authority::Reader;
 use crate::call::{Call, json};
 use crate::disclosure::{Disclosed, Shown};
-use crate::rendering::{ambiguous, part, payload_bytes, record};
+use crate::rendering::{ambiguous, children_shown, part, payload_bytes, record};
 use crate::route::{AnswerDoc, Route, handler, schema_of};
-use crate::selector::{RECORD, SELECTORS, STREAM, Selected, expansion};
+use crate::selector::{RECORD, SELECTORS, STREAM, Selected, expansion, expansion_limits};
 use crate::{ApiError, ApiState};
 
 pub(crate) const ROUTE: Route = Route {
@@ -30,13 +30,12 @@ pub(crate) const ROUTE: Route = Route {
 
 async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Result<Disclosed, ApiError> {
     let selected = Selected::read(&call)?;
-    let (expand, expand_limit) = expansion(&call)?;
     let request = RecordRequest {
         target: selected.target(&call),
         key: call.segment("id").to_owned(),
         fields: call.query.fields()?,
-        expand,
-        expand_limit,
+        expand: expansion(&call)?,
+        expand_limit: expansion_limits(&call)?,
     };
     let catalogue = state.store.catalogue(principal.subject_id()).await?;
     let plan = Authorizer::new(&principal, &catalogue).record(&request)?;
@@ -44,8 +43,9 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
     let read = plan.read();
     let shown =
         Shown::of_plan(read).only_connection(part(read, row.part)?.connection_id()).records([plan.key()]);
+    let children = children_shown(plan.expand(), std::slice::from_ref(&row));
     let body = body(&call, &plan, record(read, plan.expand(), row)?, Meta::with_warnings(selected.warnings));
-    Ok(Disclosed { response: json(StatusCode::OK, &body)?, shown })
+    Ok(Disclosed::new(json(StatusCode::OK, &body)?, shown).also(children))
 }
 
 /// The one visible record a plan names: none is `not_found`, several are ambiguous.

@@ -3,21 +3,19 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use pdpp_access::{Authorizer, ChangesPlan, ReadPlan, RecordsPlan, RecordsRead, RecordsRequest};
-use pdpp_store::{ChangeEntry, ChangesOutcome, ChangesPage, RecordsPage};
-use pdpp_wire::{
-    Code, CorpusWindow, Count, Instant, List, ListObject, Meta, RecordEntry, RecordObject, RecordRef, Tombstone,
-    Warning, WarningCode,
-};
+use pdpp_access::{Authorizer, RecordsPlan, RecordsRead, RecordsRequest};
+use pdpp_store::RecordsPage;
+use pdpp_wire::{Code, CorpusWindow, Count, List, ListObject, Meta, RecordEntry, Warning, WarningCode};
 use serde_json::json as value;
 
+use super::changes::changes;
 use super::stream::SELECTION_ERRORS;
 use crate::authority::Reader;
 use crate::call::{Call, json};
 use crate::disclosure::{Disclosed, Shown};
-use crate::rendering::{label, part, record};
+use crate::rendering::{children_shown, record};
 use crate::route::{AnswerDoc, Parameter, Route, Shape, handler, schema_of};
-use crate::selector::{SELECTORS, STREAM, Selected, expansion, filter_terms};
+use crate::selector::{SELECTORS, STREAM, Selected, expansion, expansion_limits, filter_terms};
 use crate::{ApiError, ApiState};
 
 const DEFAULT_LIMIT: u64 = 25;
@@ -45,45 +43,53 @@ pub(crate) const ROUTE: Route = Route {
     parameters: &[
         &[
             STREAM,
-            Parameter::query("limit", Shape::Whole { min: 1, max: None }, "Page size: 25 without it, at most 100."),
-            Parameter::query("cursor", Shape::Text, "`next_cursor` of the previous page, with the same query."),
+            Parameter::query(
+                "limit",
+                Shape::Whole { min: 1, max: None },
+                "Page size: 25 without it, at most 100.",
+            ),
+            Parameter::query(
+                "cursor",
+                Shape::Text,
+                "`next_cursor` of the previous page, with the same query.",
+            ),
             Parameter::query("order", Shape::Words(&["asc", "desc"]), "The direction; `desc` without it."),
             Parameter::query("sort", Shape::Text, "The stream's `cursor_field`, with `-` for descending."),
             FIELDS,
             Parameter::query("view", Shape::Text, "A declared view instead of `fields`."),
             FILTER,
             Parameter::query("changes_since", Shape::Text, "`beginning`, or the last `next_changes_since`."),
-            Parameter::query("count", Shape::Words(&["none", "estimated", "exact"]), "Whether to count everything."),
-            Parameter::query("window", Shape::Words(&["none", "exact"]), "Whether to give total and time bounds."),
+            Parameter::query(
+                "count",
+                Shape::Words(&["none", "estimated", "exact"]),
+                "Whether to count everything.",
+            ),
+            Parameter::query(
+                "window",
+                Shape::Words(&["none", "exact"]),
+                "Whether to give total and time bounds.",
+            ),
         ],
         EXPANSION,
         SELECTORS,
     ],
     answers: &[AnswerDoc::json(schema_of::<List<RecordEntry>>, "One page.")],
     errors: &[
-        Code::InvalidArgument,
-        Code::InvalidCursor,
-        Code::InvalidExpand,
-        Code::InvalidSort,
-        Code::UnknownField,
-        Code::ConnectorInstanceInactive,
-        Code::ConnectorInstanceConnectorMismatch,
-        Code::FieldNotGranted,
-        Code::InsufficientScope,
-        Code::GrantStreamNotAllowed,
-        Code::NotFound,
-        Code::ConnectionNotFound,
-        Code::ConnectorInstanceNotFound,
-        Code::StreamNotDeclared,
-        Code::AmbiguousConnection,
-        Code::CursorExpired,
+        SELECTION_ERRORS,
+        &[
+            Code::InvalidCursor,
+            Code::InvalidExpand,
+            Code::InvalidSort,
+            Code::UnknownField,
+            Code::FieldNotGranted,
+            Code::InsufficientScope,
+            Code::CursorExpired,
+        ],
     ],
     handler: handler!(Reader, list),
     test: "records::a_page_holds_exactly_the_granted_fields",
     ..super::stream::ROUTE
 };
-
-const _: () = assert!(SELECTION_ERRORS.len() == 9, "the errors above repeat the selection's");
 
 async fn list(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Result<Disclosed, ApiError> {
     let (request, warnings) = request(&call)?;
@@ -98,7 +104,6 @@ async fn list(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
 fn request(call: &Call) -> Result<(RecordsRequest, Vec<Warning>), ApiError> {
     let selected = Selected::read(call)?;
     let text = |name| Ok::<_, ApiError>(call.query.text(name)?.map(str::to_owned));
-    let (expand, expand_limit) = expansion(call)?;
     let (limit, clamped) = limit(call)?;
     let request = RecordsRequest {
         target: selected.target(call),
@@ -109,10 +114,13 @@ fn request(call: &Call) -> Result<(RecordsRequest, Vec<Warning>), ApiError> {
         fields: call.query.fields()?,
         view: text("view")?,
         filter: filter_terms(call)?,
-        expand,
-        expand_limit,
+        expand: expansion(call)?,
+        expand_limit: expansion_limits(call)?,
         changes_since: text("changes_since")?,
-        count: call.query.choice("count", &[("none", false), ("estimated", true), ("exact", true)])?.unwrap_or(false),
+        count: call
+            .query
+            .choice("count", &[("none", false), ("estimated", true), ("exact", true)])?
+            .unwrap_or(false),
         window: call.query.choice("window", &[("none", false), ("exact", true)])?.unwrap_or(false),
     };
     Ok((request, selected.warnings.into_iter().chain(clamped).collect()))
@@ -141,6 +149,7 @@ async fn page(
         next.map(|position| state.sealer.seal_page(state.entropy.as_ref(), plan.binding(), &position));
     let filtered = plan.filter().iter().map(pdpp_access::Predicate::field);
     let shown = Shown::of_plan(read).records(rows.iter().map(|row| &row.key)).filtered_by(filtered);
+    let children = children_shown(plan.expand(), &rows);
     let mut meta = Meta::with_warnings(warnings);
     if let (true, Some(value)) = (plan.count(), total) {
         meta.count = Count::Exact { value };
@@ -153,61 +162,12 @@ async fn page(
         });
     }
     let records = rows.into_iter().map(|row| record(read, plan.expand(), row));
-    let data = records.map(|record| Ok(RecordEntry::Live(Box::new(record?)))).collect::<Result<_, ApiError>>()?;
-    answer(call, data, next_cursor, None, meta, shown)
+    let data =
+        records.map(|record| Ok(RecordEntry::Live(Box::new(record?)))).collect::<Result<_, ApiError>>()?;
+    Ok(answer(call, data, next_cursor, None, meta, shown)?.also(children))
 }
 
-async fn changes(
-    state: &ApiState,
-    call: &Call,
-    plan: &ChangesPlan,
-    warnings: Vec<Warning>,
-) -> Result<Disclosed, ApiError> {
-    let ChangesPage { entries, next, horizon } = match state.store.list_changes(plan).await? {
-        ChangesOutcome::Page(page) => page,
-        ChangesOutcome::Expired => {
-            let message = "The history behind this `changes_since` is gone; start again with `beginning`.";
-            return Err(ApiError::new(Code::CursorExpired, message).param("changes_since"));
-        }
-    };
-    let (entropy, binding) = (state.entropy.as_ref(), plan.binding());
-    let next_cursor = next.map(|position| state.sealer.seal_changes_page(entropy, binding, &position));
-    let next_changes_since = Some(state.sealer.seal_changes_since(entropy, binding, &horizon));
-    let keys = entries.iter().map(|entry| match entry {
-        ChangeEntry::Live(row) => &row.key,
-        ChangeEntry::Deleted { key, .. } => key,
-    });
-    let shown = Shown::of_plan(plan.read()).records(keys);
-    let data = entries.into_iter().map(|entry| change(plan.read(), entry)).collect::<Result<_, _>>()?;
-    answer(call, data, next_cursor, next_changes_since, Meta::with_warnings(warnings), shown)
-}
-
-fn change(read: &ReadPlan, entry: ChangeEntry) -> Result<RecordEntry, ApiError> {
-    match entry {
-        ChangeEntry::Live(row) => Ok(RecordEntry::Live(Box::new(record(read, &[], row)?))),
-        ChangeEntry::Deleted { part: index, key, deleted_at } => {
-            let part = part(read, index)?;
-            let connection_id = part.connection_id().clone();
-            let stream = read.stream().clone();
-            let handle =
-                RecordRef { connection_id: connection_id.clone(), stream: stream.clone(), record_id: key.clone() };
-            Ok(RecordEntry::Deleted(Tombstone {
-                object: RecordObject::Value,
-                id: key,
-                stream,
-                deleted: true,
-                deleted_at: Instant::to_rfc3339(deleted_at),
-                emitted_at: Instant::to_rfc3339(deleted_at),
-                connector_instance_id: Some(connection_id.clone()),
-                connection_id: Some(connection_id),
-                display_name: label(read, part),
-                result_id: Some(handle.result_id()),
-            }))
-        }
-    }
-}
-
-fn answer(
+pub(super) fn answer(
     call: &Call,
     data: Vec<RecordEntry>,
     next_cursor: Option<String>,
@@ -225,5 +185,5 @@ fn answer(
         next_changes_since,
         meta,
     };
-    Ok(Disclosed { response: json(StatusCode::OK, &body)?, shown })
+    Ok(Disclosed::new(json(StatusCode::OK, &body)?, shown))
 }

@@ -6,10 +6,11 @@ use http::StatusCode;
 use pdpp_access::{Authorizer, Principal, ReadPlan, StreamsRequest};
 use pdpp_evidence::{compact, scope};
 use pdpp_wire::{
-    AvailableConnection, Bearer, BearerScope, Code, CompactSchema, ConnectorObject, Freshness, FreshnessStatus,
-    GrantedConnection, Meta, SchemaBody, SchemaConnector, SchemaObject, SchemaStream, TimeConstraint, TokenKind,
+    AvailableConnection, Bearer, BearerScope, Code, CompactSchema, ConnectorObject, Freshness,
+    GrantedConnection, Meta, SchemaBody, SchemaConnector, SchemaObject, SchemaStream, TimeConstraint,
+    TokenKind,
 };
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, SchemaGenerator, json_schema};
 
 use crate::authority::Reader;
 use crate::call::{Call, json};
@@ -26,23 +27,30 @@ pub(crate) const ROUTE: Route = Route {
     action: "schema",
     summary: "Describe everything this token can read, in full or compact.",
     parameters: &[&[
-        Parameter::query("view", Shape::Text, "`compact` selects the small projection; anything else the full body."),
-        Parameter::query("detail", Shape::Text, "`full` asks for one stream's exhaustive detail; needs `stream`."),
+        Parameter::query(
+            "view",
+            Shape::Text,
+            "`compact` selects the small projection; anything else the full body.",
+        ),
+        Parameter::query(
+            "detail",
+            Shape::Text,
+            "`full` asks for one stream's exhaustive detail; needs `stream`.",
+        ),
         Parameter::query("stream", Shape::Text, "Keep only this stream."),
         Parameter::query("connection_id", Shape::Text, "Keep only streams readable under this connection."),
     ]],
     unknown_parameters: Unknown::Ignored,
     answers: &[AnswerDoc::json(either_schema, "The schema, full or compact.")],
-    errors: &[Code::AmbiguousSchemaDetail],
+    errors: &[&[Code::AmbiguousSchemaDetail]],
     handler: handler!(Reader, read),
     test: "schema::the_compact_view_flags_what_a_client_may_use",
     ..super::streams::ROUTE
 };
 
 fn either_schema(generator: &mut SchemaGenerator) -> Schema {
-    let full = SchemaBody::schema_name();
-    let _ = full;
-    let (full, compact) = (generator.subschema_for::<SchemaBody>(), generator.subschema_for::<CompactSchema>());
+    let (full, compact) =
+        (generator.subschema_for::<SchemaBody>(), generator.subschema_for::<CompactSchema>());
     json_schema!({ "anyOf": [full, compact] })
 }
 
@@ -55,7 +63,9 @@ struct Request<'c> {
 
 impl<'c> Request<'c> {
     fn read(call: &'c Call) -> Result<Self, ApiError> {
-        let is = |name, word| Ok::<_, ApiError>(call.query.text(name)?.is_some_and(|v| v.trim().eq_ignore_ascii_case(word)));
+        let is = |name, word| {
+            Ok::<_, ApiError>(call.query.text(name)?.is_some_and(|v| v.trim().eq_ignore_ascii_case(word)))
+        };
         let request = Self {
             compact: is("view", "compact")?,
             full: is("detail", "full")?,
@@ -87,13 +97,9 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
     }
     let mut connectors: Vec<SchemaConnector> = Vec::new();
     for plan in &plans {
-        let fresh = match request.compact {
-            true => Freshness { status: FreshnessStatus::Unknown, captured_at: None, last_attempted_at: None },
-            false => {
-                let summaries = state.store.summarize(plan).await?;
-                freshness(&plan.source().manifest, last_updated(&summaries), state.clock.now())
-            }
-        };
+        // The compact view says nothing about freshness, so nothing is counted for it.
+        let summaries = if request.compact { Vec::new() } else { state.store.summarize(plan).await? };
+        let fresh = freshness(&plan.source().manifest, last_updated(&summaries), state.clock.now());
         add(&mut connectors, plan, schema_stream(authorizer, plan, fresh));
     }
     let body = SchemaBody {
@@ -108,7 +114,7 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
     let mut body = serde_json::to_value(&body).map_err(ApiError::internal)?;
     scope(&mut body, request.stream, request.connection_id);
     let body = if request.compact { compact(&body) } else { body };
-    Ok(Disclosed { response: json(StatusCode::OK, &body)?, shown: Shown::description() })
+    Ok(Disclosed::new(json(StatusCode::OK, &body)?, Shown::description()))
 }
 
 fn add(connectors: &mut Vec<SchemaConnector>, plan: &ReadPlan, stream: SchemaStream) {

@@ -36,13 +36,13 @@ pub(crate) const READ: Route = Route {
     unknown_parameters: Unknown::Refused,
     body: BodyDoc::None,
     answers: &[AnswerDoc::json(schema_of::<StreamState>, "The state.")],
-    errors: &[
+    errors: &[&[
         Code::InvalidArgument,
         Code::ConnectorInstanceInactive,
         Code::ConnectorInstanceConnectorMismatch,
         Code::NotFound,
         Code::ConnectorInstanceNotFound,
-    ],
+    ]],
     handler: handler!(Owner, read),
     pace: Pace::Read,
     test: "state::named_streams_are_replaced_and_others_kept",
@@ -76,7 +76,9 @@ async fn write(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Respons
         let declared = source.is_some_and(|source| source.manifest.find_stream(stream).is_some());
         let covered = granted.as_ref().is_none_or(|granted| granted.contains(stream));
         if !declared || !covered {
-            return Err(ApiError::new(Code::NotFound, format!("There is no stream '{stream}' here.")).param("state"));
+            return Err(
+                ApiError::new(Code::NotFound, format!("There is no stream '{stream}' here.")).param("state")
+            );
         }
     }
     let kept = state.store.put_state(&scope, &update.state).await?;
@@ -87,20 +89,28 @@ fn update(body: &[u8]) -> Result<StateUpdate, ApiError> {
     let refused = |message: &str| ApiError::new(Code::InvalidRequest, message);
     let document = parse_strict(body, MAX_DEPTH).map_err(|fault| match fault {
         JsonFault::Malformed => refused("The body is not JSON with each name once."),
-        JsonFault::TooDeep => ApiError::new(Code::ResourceLimit, format!("The body is nested deeper than {MAX_DEPTH}.")),
+        JsonFault::TooDeep => {
+            ApiError::new(Code::ResourceLimit, format!("The body is nested deeper than {MAX_DEPTH}."))
+        }
     })?;
-    serde_json::from_value::<StateUpdate>(document).map_err(|_| refused("Send `{\"state\": {\"<stream>\": ...}}`."))
+    serde_json::from_value::<StateUpdate>(document)
+        .map_err(|_| refused("Send `{\"state\": {\"<stream>\": ...}}`."))
 }
 
 /// Whose state it is, and the streams a grant restricts it to.
-async fn scope(state: &ApiState, owner: &Owner, call: &Call) -> Result<(StateScope, Option<Vec<String>>), ApiError> {
+async fn scope(
+    state: &ApiState,
+    owner: &Owner,
+    call: &Call,
+) -> Result<(StateScope, Option<Vec<String>>), ApiError> {
     let id = call.segment("connector_id");
     let catalogue = state.store.catalogue(owner.subject_id()).await?;
     let source = catalogue.find_source(id).ok_or_else(|| unknown_connector(id))?;
     let named = call.query.text("connector_instance_id")?.or(call.query.text("connection_id")?).is_some();
     let connection = if named { chosen(call, &catalogue, source)? } else { None };
     let grant = grant(state, owner, call, source).await?;
-    let streams = grant.as_ref().map(|grant| grant.streams.iter().map(|stream| stream.name.to_string()).collect());
+    let streams =
+        grant.as_ref().map(|grant| grant.streams.iter().map(|stream| stream.name.to_string()).collect());
     let scope = StateScope {
         subject_id: owner.subject_id().clone(),
         connector_key: source.key().clone(),
@@ -110,7 +120,12 @@ async fn scope(state: &ApiState, owner: &Owner, call: &Call) -> Result<(StateSco
     Ok((scope, streams))
 }
 
-async fn grant(state: &ApiState, owner: &Owner, call: &Call, source: &Source) -> Result<Option<Grant>, ApiError> {
+async fn grant(
+    state: &ApiState,
+    owner: &Owner,
+    call: &Call,
+    source: &Source,
+) -> Result<Option<Grant>, ApiError> {
     let Some(id) = call.query.text("grant_id")? else { return Ok(None) };
     let unknown = || ApiError::new(Code::NotFound, format!("There is no grant '{id}'.")).param("grant_id");
     let grant_id = GrantId::parse(id).map_err(|_| unknown())?;

@@ -35,7 +35,7 @@ pub(crate) const ROUTE: Route = Route {
     summary: "Describe one stream: schema, query abilities, and what this token may use.",
     parameters: &[&[STREAM], SELECTORS],
     answers: &[AnswerDoc::json(schema_of::<StreamMetadata>, "The stream.")],
-    errors: SELECTION_ERRORS,
+    errors: &[SELECTION_ERRORS],
     handler: handler!(Reader, read),
     test: "streams::a_stream_is_described_whole_with_flags_for_this_token",
     ..super::streams::ROUTE
@@ -53,5 +53,5 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
         links: call.links(),
         meta: Meta::with_warnings(selected.warnings),
     };
-    Ok(Disclosed { response: json(StatusCode::OK, &body)?, shown: Shown::of_plan(&plan).fields([]) })
+    Ok(Disclosed::new(json(StatusCode::OK, &body)?, Shown::of_plan(&plan).fields([])))
 }

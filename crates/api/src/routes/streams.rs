@@ -26,7 +26,7 @@ pub(crate) const ROUTE: Route = Route {
     unknown_parameters: Unknown::Refused,
     body: BodyDoc::None,
     answers: &[AnswerDoc::json(schema_of::<List<StreamItem>>, "The streams.")],
-    errors: &[Code::InvalidArgument, Code::ConnectionNotFound, Code::NotFound],
+    errors: &[&[Code::InvalidArgument, Code::ConnectionNotFound, Code::NotFound]],
     handler: handler!(Reader, list),
     pace: Pace::Read,
     test: "streams::a_client_sees_its_granted_streams_with_their_own_counts",
@@ -52,7 +52,7 @@ async fn list(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
         links: call.page_links(None),
         meta: Meta::with_warnings(selected.warnings),
     };
-    Ok(Disclosed { response: json(StatusCode::OK, &body)?, shown: Shown::description() })
+    Ok(Disclosed::new(json(StatusCode::OK, &body)?, Shown::description()))
 }
 
 fn items(principal: &Principal, plan: &ReadPlan, summaries: &[Summary], now: Instant) -> Vec<StreamItem> {

@@ -19,7 +19,14 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn new(body: Body, max: usize) -> Self {
-        Self { body: body.into_data_stream(), held: BytesMut::new(), searched: 0, taken: 0, max, ended: false }
+        Self {
+            body: body.into_data_stream(),
+            held: BytesMut::new(),
+            searched: 0,
+            taken: 0,
+            max,
+            ended: false,
+        }
     }
 
     /// The next line that is not blank, without its line feed.

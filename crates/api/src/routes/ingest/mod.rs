@@ -18,7 +18,7 @@ use crate::call::{Call, json, require_media_type, too_large};
 use crate::route::{AnswerDoc, BodyDoc, Pace, Parameter, Route, Shape, Unknown, Verb, handler, schema_of};
 use crate::selector::STREAM;
 use crate::strict_json::{JsonFault, parse_strict};
-use crate::write_target::{WRITE_SELECTORS, chosen, declared, named_source, writable};
+use crate::write_target::{WRITE_ERRORS, WRITE_SELECTORS, chosen, declared, named_source, writable};
 use crate::{ApiError, ApiState};
 
 pub(crate) const ROUTE: Route = Route {
@@ -33,16 +33,11 @@ pub(crate) const ROUTE: Route = Route {
     ],
     unknown_parameters: Unknown::Refused,
     body: BodyDoc::Ndjson,
-    answers: &[AnswerDoc::json(schema_of::<IngestReceipt>, "What became of each line; accepted lines are durable.")],
-    errors: &[
-        Code::InvalidArgument,
-        Code::ConnectorInstanceInactive,
-        Code::ConnectorInstanceConnectorMismatch,
-        Code::AmbiguousConnectorInstance,
-        Code::NotFound,
-        Code::ConnectorInstanceNotFound,
-        Code::IngestBatchStorageError,
-    ],
+    answers: &[AnswerDoc::json(
+        schema_of::<IngestReceipt>,
+        "What became of each line; accepted lines are durable.",
+    )],
+    errors: &[WRITE_ERRORS, &[Code::IngestBatchStorageError]],
     handler: handler!(Owner, ingest),
     pace: Pace::Upload,
     test: "ingest::each_line_gets_its_receipt",
@@ -56,7 +51,8 @@ const LINE_DEPTH: usize = MAX_RECORD_DEPTH + 1;
 async fn ingest(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Response, ApiError> {
     let max = state.settings.limits.body_bytes;
     require_media_type(&call.headers, "application/x-ndjson")?;
-    let announced = call.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    let announced =
+        call.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > max as u64) {
         return Err(too_large(max));
     }
@@ -99,7 +95,15 @@ impl<'a> Batch<'a> {
             errors: Vec::new(),
             rejections: Vec::new(),
         };
-        Self { state, target, admission, now: state.clock.now(), waiting: Vec::new(), waiting_bytes: 0, receipt }
+        Self {
+            state,
+            target,
+            admission,
+            now: state.clock.now(),
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            receipt,
+        }
     }
 
     async fn take(&mut self, line: &[u8]) -> Result<(), ApiError> {
@@ -185,7 +189,9 @@ fn admit(admission: &Admission<'_>, line: &[u8], now: Instant) -> Result<Admitte
 fn receipt_id(target: &WriteTarget, line: &[u8]) -> String {
     let WriteTarget { subject_id, connection_id, stream } = target;
     let mut digest = Sha256::new();
-    for part in [subject_id.as_str().as_bytes(), connection_id.as_str().as_bytes(), stream_bytes(stream), line] {
+    for part in
+        [subject_id.as_str().as_bytes(), connection_id.as_str().as_bytes(), stream_bytes(stream), line]
+    {
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);
     }

@@ -1,0 +1,94 @@
+//! Bytes in and out.
+
+use axum::body::Body;
+use expect_test::expect;
+use pdpp_testkit::{client, grant, sample};
+
+use crate::world::{Answer, World, request};
+
+async fn ask(world: &World, method: &str, headers: &[(&'static str, &str)]) -> Answer {
+    let path = world.path(&format!("/v1/blobs/{}?connection_id=HOME", sample::chat::blob_id()));
+    let mut request = request("owner", method, &path, Body::empty());
+    for (name, value) in headers {
+        request.headers_mut().insert(*name, value.parse().unwrap());
+    }
+    Answer::of(world, world.send(request).await).await
+}
+
+#[tokio::test]
+async fn a_range_answers_206_and_a_range_outside_416() {
+    let world = World::new().await;
+    expect![[""]].assert_eq(&ask(&world, "GET", &[("range", "bytes=0-6")]).await.show());
+    let outside = ask(&world, "GET", &[("range", "bytes=9999-")]).await;
+    assert_eq!(outside.verdict(), "416 invalid_range");
+    assert_eq!(outside.header("content-range"), Some("bytes */51"));
+    let whole = ask(&world, "GET", &[]).await;
+    assert_eq!((whole.status, whole.bytes.as_slice()), (200, sample::chat::BLOB));
+}
+
+#[tokio::test]
+async fn a_known_etag_answers_304_and_head_sends_no_bytes() {
+    let world = World::new().await;
+    let head = ask(&world, "HEAD", &[]).await;
+    assert_eq!((head.status, head.bytes.len(), head.header("content-length")), (200, 0, Some("51")));
+    let etag = head.header("etag").unwrap();
+    let again = ask(&world, "GET", &[("if-none-match", etag)]).await;
+    assert_eq!((again.status, again.bytes.len()), (304, 0));
+    let other = ask(&world, "GET", &[("if-range", "\"other\""), ("range", "bytes=0-1")]).await;
+    assert_eq!(other.status, 200);
+}
+
+#[tokio::test]
+async fn uploaded_bytes_are_read_back_by_a_grant_that_shows_the_reference() {
+    let world = World::new().await;
+    let upload = "/v1/blobs?connector_id=chat&connection_id=WORK&stream=attachments&record_key=a_9&mime_type=image/png";
+    let receipt = world.ask("owner", "POST", &world.path(upload), "not really a picture").await.json();
+    assert_eq!(
+        (&receipt["object"], &receipt["mime_type"], &receipt["size_bytes"]),
+        (&"blob".into(), &"image/png".into(), &20.into())
+    );
+    let id = receipt["blob_id"].as_str().unwrap();
+    let line = serde_json::json!({"key": "a_9", "data": {"id": "a_9", "message_id": "w_01",
+        "blob_ref": {"blob_id": id, "mime_type": "image/png", "size_bytes": 20, "sha256": receipt["sha256"]}}});
+    let ingest = world.path("/v1/ingest/attachments?connector_id=chat&connection_id=WORK");
+    assert_eq!(world.ask("owner", "POST", &ingest, line.to_string()).await.json()["records_accepted"], 1);
+    let source = &world.catalogue.sources[0];
+    world.admit("with", client(&[grant(source).stream("attachments", &["id", "blob_ref"]).build()]));
+    world.admit("without", client(&[grant(source).stream("attachments", &["id", "name"]).build()]));
+    let read = format!("/v1/blobs/{id}");
+    let shown = world.get("with", &read).await;
+    assert_eq!((shown.status, shown.bytes.as_slice()), (200, b"not really a picture".as_slice()));
+    assert_eq!(shown.header("content-disposition"), None);
+    assert_eq!(world.verdict("without", &read).await, "404 blob_not_found");
+    assert_eq!(world.verdict("client", &read).await, "404 blob_not_found");
+}
+
+#[tokio::test]
+async fn a_bad_upload_or_a_bad_id_is_refused() {
+    let world = World::new().await;
+    for (query, expected) in [
+        ("stream=attachments&record_key=a", "400 invalid_request (connector_id)"),
+        ("connector_id=chat&connection_id=HOME&record_key=a", "400 invalid_request (stream)"),
+        ("connector_id=chat&connection_id=HOME&stream=attachments", "400 invalid_request (record_key)"),
+        ("connector_id=chat&connection_id=HOME&stream=nope&record_key=a", "404 not_found"),
+        (
+            "connector_id=chat&connection_id=HOME&stream=attachments&record_key=a&mime_type=x",
+            "400 invalid_request (mime_type)",
+        ),
+        (
+            "connector_id=chat&connection_id=HOME&stream=attachments&record_key=a&json_path=x",
+            "400 invalid_request (json_path)",
+        ),
+        ("connector_id=chat&stream=attachments&record_key=a", "400 ambiguous_connector_instance"),
+    ] {
+        let path = world.path(&format!("/v1/blobs?{query}"));
+        assert_eq!(world.ask("owner", "POST", &path, "x").await.verdict(), expected, "{query}");
+    }
+    for id in [
+        "blob_sha256_x",
+        "..%2F..%2Fetc%2Fpasswd",
+        "blob_sha256_0000000000000000000000000000000000000000000000000000000000000000",
+    ] {
+        assert_eq!(world.verdict("client", &format!("/v1/blobs/{id}")).await, "404 blob_not_found", "{id}");
+    }
+}

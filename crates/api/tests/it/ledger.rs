@@ -1,0 +1,70 @@
+//! What the owner can later read about what was read.
+
+use expect_test::expect;
+use pdpp_store::StoreError;
+
+use crate::world::World;
+
+#[tokio::test]
+async fn every_read_and_every_refusal_is_written_down_without_content() {
+    let world = World::new().await;
+    for path in [
+        "/v1/schema?view=compact",
+        "/v1/streams/messages/records?limit=2&fields=id,text&filter[author]=anna",
+        "/v1/streams/messages/records/m_20?fields=author",
+        "/v1/streams/messages/records/x_long/field-window?field=text&q=flowerpot&limit_chars=20",
+        "/v1/streams/messages/aggregate?metric=count&group_by=author",
+        "/v1/streams/channels/records",
+        "/v1/streams/messages/records?fields=stars",
+        "/v1/streams/messages/records?unheard_of=1",
+    ] {
+        world.get("client", path).await;
+    }
+    world.ask("client", "POST", "/v1/ingest/messages?connector_id=chat", "").await;
+    expect![[""]].assert_eq(&world.ledger().await);
+}
+
+#[tokio::test]
+async fn what_happens_before_authentication_is_not_a_disclosure() {
+    let world = World::new().await;
+    world.get("", "/v1/streams").await;
+    world.get("unknown", "/v1/streams").await;
+    world.get("", "/openapi.json").await;
+    assert_eq!(world.ledger().await, "");
+}
+
+/// A ledger on a full disk.
+struct Full;
+
+#[async_trait::async_trait]
+impl pdpp_store::Ledger for Full {
+    async fn append_disclosures(&self, _: Vec<pdpp_store::Disclosure>) -> Result<(), StoreError> {
+        Err(StoreError::Unwritable("no space left on /secret/disk".into()))
+    }
+
+    async fn list_disclosures(
+        &self,
+        _: &pdpp_wire::SubjectId,
+        _: &pdpp_store::DisclosureFilter,
+    ) -> Result<Vec<pdpp_store::Disclosure>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn prune_disclosures(
+        &self,
+        _: &pdpp_wire::SubjectId,
+        _: pdpp_wire::Instant,
+    ) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+#[tokio::test]
+async fn without_a_ledger_nothing_is_read() {
+    let world = World::with(|state| state.ledger = std::sync::Arc::new(Full)).await;
+    for path in ["/v1/streams/notes/records", "/v1/streams/channels/records", "/v1/schema"] {
+        let answer = world.get("client", path).await;
+        assert_eq!(answer.verdict(), "503 ledger_unavailable", "{path}");
+        assert!(!answer.show().contains("secret"));
+    }
+}

@@ -1,0 +1,23 @@
+//! The REST surface over the real embedded store: whole answers, compared as text.
+
+mod aggregate;
+mod authority;
+mod bad_input;
+mod blobs;
+mod changes;
+mod delete;
+mod described;
+mod discovery;
+mod errors;
+mod field_window;
+mod frame;
+mod ingest;
+mod ledger;
+mod manifests;
+mod operations;
+mod record;
+mod records;
+mod schema;
+mod state;
+mod streams;
+mod world;

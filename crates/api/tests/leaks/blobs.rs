@@ -1,0 +1,24 @@
+//! A few blobs that records may refer to.
+
+use std::sync::OnceLock;
+
+use sha2::{Digest as _, Sha256};
+
+pub(crate) const CONTENTS: [&str; 4] = ["first blob", "second, somewhat longer blob", "third", ""];
+
+/// The ids and sizes of the contents.
+pub(crate) fn all() -> [(&'static str, usize); 4] {
+    static IDS: OnceLock<[String; 4]> = OnceLock::new();
+    let ids = IDS.get_or_init(|| CONTENTS.map(id));
+    [0, 1, 2, 3].map(|index| (ids[index].as_str(), CONTENTS[index].len()))
+}
+
+fn id(content: &str) -> String {
+    let hex: String = Sha256::digest(content.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("blob_sha256_{hex}")
+}
+
+/// The content with this id.
+pub(crate) fn content(id: &str) -> Option<&'static str> {
+    all().iter().position(|(known, _)| *known == id).map(|index| CONTENTS[index])
+}
