@@ -35,3 +35,6 @@ impl<'a> Authorizer<'a> {
         self.principal
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! The command line, said once: help, completions and the reference pages come from here.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+use directories::ProjectDirs;
+
+use crate::commands::{audit, connections, demo, grant, import, owner, reference, serve, streams};
+
+/// Keep your data in one place, and let assistants read small, provable pieces of it.
+///
+/// Load an export with `pdpp import`, hand out a narrow grant with `pdpp grant create`, serve it
+/// with `pdpp serve`, and see what was read with `pdpp audit`. `pdpp demo` shows all of it on
+/// invented data.
+#[derive(Parser, Debug)]
+#[command(name = "pdpp", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    Demo(demo::DemoArgs),
+    Serve(serve::ServeArgs),
+    Import(import::ImportArgs),
+    Connections(connections::ConnectionsArgs),
+    Streams(streams::StreamsArgs),
+    Grant(grant::GrantArgs),
+    Owner(owner::OwnerArgs),
+    Audit(audit::AuditArgs),
+    #[command(hide = true)]
+    Reference(reference::ReferenceArgs),
+}
+
+/// Which data directory.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DataArgs {
+    /// The data directory [default: the platform's data directory for pdpp]
+    #[arg(long, value_name = "DIR", env = "PDPP_DATA")]
+    data: Option<PathBuf>,
+}
+
+impl DataArgs {
+    /// The directory given, or the platform's.
+    pub(crate) fn path(&self) -> anyhow::Result<PathBuf> {
+        match &self.data {
+            Some(path) => Ok(path.clone()),
+            None => ProjectDirs::from("", "", "pdpp")
+                .map(|dirs| dirs.data_dir().to_owned())
+                .context("this account has no home directory; say where the data is with --data DIR"),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! One command, one file.
+
+pub(crate) mod audit;
+pub(crate) mod connections;
+pub(crate) mod demo;
+pub(crate) mod grant;
+pub(crate) mod import;
+pub(crate) mod owner;
+pub(crate) mod reference;
+pub(crate) mod serve;
+pub(crate) mod streams;
+
+use std::process::ExitCode;
+
+use crate::args::{Cli, Command};
+
+/// Runs the command.
+pub(crate) async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        Command::Demo(args) => demo::run(args).await?,
+        Command::Serve(args) => serve::run(args).await?,
+        Command::Import(args) => return import::run(args).await,
+        Command::Connections(args) => connections::run(args).await?,
+        Command::Streams(args) => streams::run(args).await?,
+        Command::Grant(args) => grant::run(args).await?,
+        Command::Owner(args) => owner::run(args).await?,
+        Command::Audit(args) => audit::run(args).await?,
+        Command::Reference(args) => reference::run(&args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,113 @@
+//! `pdpp serve`: the REST surface over one data directory.
+
+use std::future::Future;
+use std::net::SocketAddr;
+
+use clap::Args;
+use pdpp_server::{ConfigFile, LogFormat, Personal, Server, start_logging};
+
+use crate::args::DataArgs;
+use crate::terminal;
+
+/// Serve the data directory over HTTP
+///
+/// Listens on this machine only, unless told otherwise. Listening where other machines can reach it
+/// needs --public-url and an owner passphrase (`pdpp owner reset`). Settings may also stand in
+/// `pdpp.toml` in the data directory; flags win.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: pdpp serve --listen 127.0.0.1:7663 --metrics-listen 127.0.0.1:9100")]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    /// Where to listen [default: 127.0.0.1:7663]
+    #[arg(long, value_name = "ADDR", env = "PDPP_LISTEN")]
+    listen: Option<SocketAddr>,
+
+    /// The address clients use, when it differs from the listening address
+    #[arg(long, value_name = "URL", env = "PDPP_PUBLIC_URL")]
+    public_url: Option<String>,
+
+    /// A further host name to answer for; may be repeated
+    #[arg(long, value_name = "HOST", env = "PDPP_ALLOW_HOST", value_delimiter = ',')]
+    allow_host: Vec<String>,
+
+    /// What you call this server [default: My Data]
+    #[arg(long, value_name = "NAME", env = "PDPP_RESOURCE_NAME")]
+    resource_name: Option<String>,
+
+    /// Serve Prometheus metrics here; off unless given
+    #[arg(long, value_name = "ADDR", env = "PDPP_METRICS_LISTEN")]
+    metrics_listen: Option<SocketAddr>,
+
+    /// How log lines look: text or json [default: text]
+    #[arg(long, value_name = "FORMAT", env = "PDPP_LOG_FORMAT", value_parser = log_format)]
+    log_format: Option<LogFormat>,
+
+    /// What to log: error, warn, info, debug [default: info]
+    #[arg(long, value_name = "LEVEL", env = "PDPP_LOG_LEVEL")]
+    log_level: Option<String>,
+
+    /// How long a read may take, in seconds [default: 30]
+    #[arg(long, value_name = "SECONDS", env = "PDPP_READ_DEADLINE")]
+    read_deadline: Option<u64>,
+
+    /// How many requests are served at the same time [default: 256]
+    #[arg(long, value_name = "COUNT", env = "PDPP_CONCURRENT_REQUESTS")]
+    concurrent_requests: Option<usize>,
+
+    /// How long the disclosure ledger is kept, in days [default: 400]
+    #[arg(long, value_name = "DAYS", env = "PDPP_LEDGER_DAYS")]
+    ledger_days: Option<u32>,
+}
+
+fn log_format(text: &str) -> Result<LogFormat, String> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("write text or json".to_owned()),
+    }
+}
+
+pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
+    let data = args.data.path()?;
+    let settings = ConfigFile {
+        listen: args.listen,
+        public_url: args.public_url,
+        allow_host: args.allow_host,
+        resource_name: args.resource_name,
+        metrics_listen: args.metrics_listen,
+        log_format: args.log_format,
+        log_level: args.log_level,
+        read_deadline: args.read_deadline,
+        concurrent_requests: args.concurrent_requests,
+        ledger_days: args.ledger_days,
+    };
+    let settings = settings.over(ConfigFile::read(&data)?);
+    start_logging(settings.log_format.unwrap_or_default(), settings.log_level.as_deref().unwrap_or("info"));
+    let server = Server::bind(Personal::open(&data)?, settings.resolve()?).await?;
+    terminal::note(&format!("pdpp serves {} on http://{}", data.display(), server.address()));
+    if let Some(address) = server.metrics_address() {
+        terminal::note(&format!("metrics are on http://{address}/metrics"));
+    }
+    server.run(stop_signal()).await?;
+    Ok(())
+}
+
+/// Resolves when the process is asked to stop.
+pub(crate) fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
+    async {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+                tokio::select! {
+                    _ = tokio::signal::ctrl_c() => {}
+                    _ = terminate.recv() => {}
+                }
+                return;
+            }
+        }
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}

@@ -1,0 +1,29 @@
+//! The one binary, `pdpp`: arguments become one command, its output and its exit code.
+
+mod args;
+mod commands;
+mod exit;
+mod moment;
+mod passphrase;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::Cli;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::of_arguments(&error),
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return exit::of_failure(&error.into()),
+    };
+    match runtime.block_on(commands::run(cli)) {
+        Ok(code) => code,
+        Err(error) => exit::of_failure(&error),
+    }
+}

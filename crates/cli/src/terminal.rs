@@ -1,0 +1,81 @@
+//! Everything that reaches the terminal: plain lines, JSON, and aligned tables.
+//!
+//! Text from records, labels and clients passes [`safe`] first, so that nothing stored can move the
+//! cursor, change colours or hide itself. JSON is escaped by its own rules.
+
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use pdpp_evidence::neutralise;
+use serde::Serialize;
+
+/// Text that cannot control a terminal.
+pub(crate) fn safe(text: &str) -> Cow<'_, str> {
+    neutralise(text).text
+}
+
+/// Prints one line.
+pub(crate) fn line(text: &str) -> io::Result<()> {
+    writeln!(io::stdout(), "{}", safe(text))
+}
+
+/// Says something beside the output.
+pub(crate) fn note(text: &str) {
+    // A closed standard error must not stop a command that works.
+    let _ = writeln!(io::stderr(), "{}", safe(text));
+}
+
+/// Prints a value as JSON on lines of its own.
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
+
+/// Prints a value as JSON on one line.
+pub(crate) fn json_line(value: &impl Serialize) -> anyhow::Result<()> {
+    let text = serde_json::to_string(value)?;
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
+
+/// Whether a person is watching standard output.
+pub(crate) fn is_watched() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Prints rows in aligned columns under their headings; `(none)` when there are no rows.
+pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> io::Result<()> {
+    if rows.is_empty() {
+        return line("(none)");
+    }
+    let safe_rows: Vec<[Cow<'_, str>; N]> = rows.iter().map(|row| row.each_ref().map(|cell| safe(cell))).collect();
+    let mut widths = headings.map(|heading| heading.chars().count());
+    for row in &safe_rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let print = |cells: [&str; N]| {
+        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let text = padded.collect::<Vec<_>>().join("  ");
+        writeln!(io::stdout(), "{}", text.trim_end())
+    };
+    print(headings)?;
+    for row in &safe_rows {
+        print(row.each_ref().map(AsRef::as_ref))?;
+    }
+    Ok(())
+}
+
+/// Asks a yes-or-no question on the terminal; anything but yes is no.
+pub(crate) fn confirm(question: &str) -> io::Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    write!(io::stderr(), "{} [y/N] ", safe(question))?;
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

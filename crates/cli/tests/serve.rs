@@ -1,0 +1,90 @@
+//! `pdpp serve`.
+
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::support::{Client, Pdpp, Server};
+
+#[test]
+fn it_says_when_it_is_alive_and_ready() {
+    let pdpp = Pdpp::with_sample();
+    let server = pdpp.serve();
+    assert_eq!(server.anonymous().get("/healthz").status, 200);
+    assert_eq!(server.anonymous().get("/readyz").status, 200);
+    assert_eq!(server.anonymous().get("/openapi.json").body["openapi"], json!("3.1.0"));
+}
+
+#[test]
+fn told_to_stop_it_ends_in_order() {
+    let pdpp = Pdpp::with_sample();
+    let mut server = pdpp.serve();
+    assert!(server.terminate().success());
+}
+
+#[test]
+fn it_refuses_to_be_reached_from_elsewhere_without_a_guard() {
+    let pdpp = Pdpp::with_sample();
+    let (code, said) = pdpp.fails(&["serve", "--listen", "0.0.0.0:0"]);
+    assert!(code == 64 && said.contains("--public-url"), "{said}");
+    let (code, said) = pdpp.fails(&["serve", "--listen", "0.0.0.0:0", "--public-url", "https://data.example.org"]);
+    assert!(code == 64 && said.contains("pdpp owner reset"), "{said}");
+}
+
+#[test]
+fn metrics_are_on_a_listener_of_their_own() {
+    let pdpp = Pdpp::with_sample();
+    let command = pdpp.command(&["serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"]);
+    let server = Server::start(command);
+    server.anonymous().get("/healthz");
+    assert_eq!(server.anonymous().get("/metrics").status, 404);
+    let mut log = server.log();
+    for _ in 0..100 {
+        if log.contains("metrics are on") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        log = server.log();
+    }
+    let address = log.lines().find_map(|line| line.split_once("metrics are on http://")).unwrap().1;
+    let metrics = Client::new(address.trim_end_matches("/metrics"), None).get("/metrics");
+    assert_eq!(metrics.status, 200);
+}
+
+#[test]
+fn the_settings_file_is_read_and_its_mistakes_are_named() {
+    let pdpp = Pdpp::with_sample();
+    std::fs::write(pdpp.data().join("pdpp.toml"), "lisen = \"127.0.0.1:0\"").unwrap();
+    let (code, said) = pdpp.fails(&["serve"]);
+    assert!(code == 64 && said.contains("unknown field `lisen`"), "{said}");
+    std::fs::write(pdpp.data().join("pdpp.toml"), "listen = \"127.0.0.1:0\"\nresource_name = \"Ana\"").unwrap();
+    let server = Server::start(pdpp.command(&["serve"]));
+    assert_eq!(server.anonymous().get("/").body["resource_name"], json!("Ana"));
+}
+
+#[test]
+fn logs_hold_no_tokens_and_no_content() {
+    let pdpp = Pdpp::with_sample();
+    let (token, _) = pdpp.grant(&["--stream", "messages"]);
+    for format in ["text", "json"] {
+        let args = ["serve", "--listen", "127.0.0.1:0", "--log-level", "trace", "--log-format", format];
+        let server = Server::start(pdpp.command(&args));
+        let answer = server.client(&token).get("/v1/streams/messages/records?filter[author]=Dagny");
+        assert_eq!(answer.status, 200);
+        server.client("0000secret0000").get("/v1/streams");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let log = server.log();
+        assert!(log.contains(&answer.request_id), "{log}");
+        for secret in [token.as_str(), "0000secret0000", "Dagny", "tide"] {
+            assert!(!log.contains(secret), "{secret} is in the log");
+        }
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_success() {
+    let pdpp = Pdpp::with_sample();
+    let mut child = pdpp.command(&["streams"]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}

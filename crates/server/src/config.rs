@@ -1,0 +1,185 @@
+//! Settings: one optional file in the data directory, flags and variables above it, defaults below.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// The optional configuration file in the data directory.
+pub const CONFIG_FILE: &str = "pdpp.toml";
+
+/// What the file may say. Every key is also a flag of `pdpp serve` and a `PDPP_*` variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigFile {
+    /// Where the server listens.
+    pub listen: Option<SocketAddr>,
+    /// The address clients use.
+    pub public_url: Option<String>,
+    /// Further host names the server answers for.
+    #[serde(default)]
+    pub allow_host: Vec<String>,
+    /// What the owner calls this server.
+    pub resource_name: Option<String>,
+    /// Where Prometheus metrics are served.
+    pub metrics_listen: Option<SocketAddr>,
+    /// How log lines look.
+    pub log_format: Option<LogFormat>,
+    /// What is logged.
+    pub log_level: Option<String>,
+    /// How long a read may take, in seconds.
+    pub read_deadline: Option<u64>,
+    /// Requests served at the same time.
+    pub concurrent_requests: Option<usize>,
+    /// How long the disclosure ledger is kept, in days.
+    pub ledger_days: Option<u32>,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// What `serve` runs with, every choice made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServeConfig {
+    /// Where the server listens.
+    pub listen: SocketAddr,
+    /// The address clients use, without a trailing slash.
+    pub public_url: Option<String>,
+    /// Further host names the server answers for.
+    pub allow_host: Vec<String>,
+    /// What the owner calls this server.
+    pub resource_name: String,
+    /// Where Prometheus metrics are served, if anywhere.
+    pub metrics_listen: Option<SocketAddr>,
+    /// How long a read may take, in seconds.
+    pub read_deadline: u64,
+    /// Requests served at the same time.
+    pub concurrent_requests: usize,
+    /// How long the disclosure ledger is kept, in days.
+    pub ledger_days: u32,
+}
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file is there but cannot be read.
+    #[error("cannot read {path}")]
+    Unreadable {
+        /// Which file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file says something we do not understand.
+    #[error("{path} is not valid: {problem}")]
+    Invalid {
+        /// Which file.
+        path: String,
+        /// What is wrong, with its place.
+        problem: String,
+    },
+    /// The public URL cannot be used.
+    #[error("--public-url {0}: give the address clients use, such as https://data.example.org")]
+    PublicUrl(String),
+}
+
+impl ConfigFile {
+    /// Reads the file of a data directory; absent means empty.
+    pub fn read(data: &Path) -> Result<Self, ConfigError> {
+        let path = data.join(CONFIG_FILE);
+        let shown = path.display().to_string();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text)
+                .map_err(|error| ConfigError::Invalid { path: shown, problem: error.to_string().trim().to_owned() }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(ConfigError::Unreadable { path: shown, source }),
+        }
+    }
+
+    /// What is said here wins over what the other says.
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
+        Self {
+            listen: self.listen.or(other.listen),
+            public_url: self.public_url.or(other.public_url),
+            allow_host: if self.allow_host.is_empty() { other.allow_host } else { self.allow_host },
+            resource_name: self.resource_name.or(other.resource_name),
+            metrics_listen: self.metrics_listen.or(other.metrics_listen),
+            log_format: self.log_format.or(other.log_format),
+            log_level: self.log_level.or(other.log_level),
+            read_deadline: self.read_deadline.or(other.read_deadline),
+            concurrent_requests: self.concurrent_requests.or(other.concurrent_requests),
+            ledger_days: self.ledger_days.or(other.ledger_days),
+        }
+    }
+
+    /// Fills in the defaults and checks what can be checked alone.
+    pub fn resolve(self) -> Result<ServeConfig, ConfigError> {
+        let public_url = self.public_url.map(|url| checked_url(&url)).transpose()?;
+        Ok(ServeConfig {
+            listen: self.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 7663))),
+            public_url,
+            allow_host: self.allow_host,
+            resource_name: self.resource_name.unwrap_or_else(|| "My Data".to_owned()),
+            metrics_listen: self.metrics_listen,
+            read_deadline: self.read_deadline.unwrap_or(30).clamp(1, 3600),
+            concurrent_requests: self.concurrent_requests.unwrap_or(256).clamp(1, 65_536),
+            ledger_days: self.ledger_days.unwrap_or(400),
+        })
+    }
+}
+
+fn checked_url(url: &str) -> Result<String, ConfigError> {
+    let trimmed = url.trim_end_matches('/');
+    let rest = trimmed.strip_prefix("https://").or_else(|| trimmed.strip_prefix("http://"));
+    let plain = |rest: &str| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ', '"']);
+    match rest {
+        Some(rest) if plain(rest) => Ok(trimmed.to_owned()),
+        _ => Err(ConfigError::PublicUrl(url.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<ConfigFile, String> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(CONFIG_FILE), text).unwrap();
+        ConfigFile::read(dir.path()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn flags_win_over_the_file_and_the_file_over_defaults() {
+        let file = parse("listen = \"127.0.0.1:9000\"\nresource_name = \"Ana's data\"").unwrap();
+        let flags = ConfigFile { listen: Some("127.0.0.1:9001".parse().unwrap()), ..ConfigFile::default() };
+        let config = flags.over(file).resolve().unwrap();
+        assert_eq!(config.listen.port(), 9001);
+        assert_eq!(config.resource_name, "Ana's data");
+        assert_eq!(config.ledger_days, 400);
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_that_names_it() {
+        let problem = parse("lisen = \"127.0.0.1:9000\"").unwrap_err();
+        assert!(problem.contains("unknown field `lisen`"), "{problem}");
+    }
+
+    #[test]
+    fn a_public_url_must_be_one() {
+        for bad in ["data.example.org", "ftp://x", "https://", "https://a@b", "https://x?q"] {
+            let file = ConfigFile { public_url: Some(bad.to_owned()), ..ConfigFile::default() };
+            assert!(file.resolve().is_err(), "{bad}");
+        }
+        let file = ConfigFile { public_url: Some("https://x.org/".into()), ..ConfigFile::default() };
+        assert_eq!(file.resolve().unwrap().public_url.as_deref(), Some("https://x.org"));
+    }
+}

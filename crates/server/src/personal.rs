@@ -1,0 +1,99 @@
+//! One owner's data directory, opened: what every local command and the server start from.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pdpp_access::{Clock, Entropy, Sealer};
+use pdpp_api::{ApiSettings, ApiState};
+use pdpp_auth::LocalAuthority;
+use pdpp_store::{Catalogues as _, Store, StoreError};
+use pdpp_store_sqlite::{Options, SqliteStore};
+use pdpp_wire::SubjectId;
+
+use crate::{SystemClock, SystemEntropy};
+
+/// Reader threads of the embedded store.
+const READERS: usize = 4;
+
+/// The one subject of a personal data directory.
+pub fn owner_subject() -> SubjectId {
+    SubjectId::parse("owner_local").expect("the name is within the grammar")
+}
+
+/// An opened data directory.
+#[derive(Clone)]
+pub struct Personal {
+    data: PathBuf,
+    store: Arc<SqliteStore>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl std::fmt::Debug for Personal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Personal").field("data", &self.data).finish_non_exhaustive()
+    }
+}
+
+/// Why a data directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PersonalError {
+    /// There is nothing yet.
+    #[error("there is no data in {0} yet; load some with `pdpp import`, or look around with `pdpp demo`")]
+    Empty(String),
+    /// The store cannot be opened.
+    #[error("cannot open the store in {path}")]
+    Store {
+        /// Which directory.
+        path: String,
+        /// Why.
+        source: StoreError,
+    },
+}
+
+impl Personal {
+    /// Opens a directory, making it when it is not there.
+    pub fn open(data: &Path) -> Result<Self, PersonalError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+        let options = Options { clock: Arc::clone(&clock), entropy: Arc::clone(&entropy), readers: READERS };
+        let store = SqliteStore::open(data, options)
+            .map_err(|source| PersonalError::Store { path: data.display().to_string(), source })?;
+        Ok(Self { data: data.to_owned(), store: Arc::new(store), clock, entropy })
+    }
+
+    /// Opens a directory that must already hold a store.
+    pub fn open_existing(data: &Path) -> Result<Self, PersonalError> {
+        if !data.join("store.db").exists() {
+            return Err(PersonalError::Empty(data.display().to_string()));
+        }
+        Self::open(data)
+    }
+
+    /// Where it is.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// The store.
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as Arc<dyn Store>
+    }
+
+    /// The local authorization server.
+    pub fn authority(&self) -> LocalAuthority {
+        LocalAuthority::new(self.store(), Arc::clone(&self.clock), Arc::clone(&self.entropy))
+    }
+
+    /// The clock everything here runs by.
+    pub fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+
+    /// The REST surface's state over this directory.
+    pub async fn api_state(&self, settings: ApiSettings) -> Result<Arc<ApiState>, StoreError> {
+        let sealer = Sealer::new(&self.store.sealing_key().await?);
+        let outside = (Arc::clone(&self.clock), Arc::clone(&self.entropy));
+        Ok(Arc::new(ApiState::new(self.store(), Arc::new(self.authority()), outside, sealer, settings)))
+    }
+}

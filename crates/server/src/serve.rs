@@ -1,0 +1,155 @@
+//! The running server: listeners, the safety of its address, and an orderly end.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use pdpp_api::{ApiLimits, ApiSettings};
+use pdpp_store::{Authority as _, Ledger as _, StoreError};
+use tokio::net::TcpListener;
+
+use crate::{Personal, ServeConfig, metrics, owner_subject};
+
+/// How long open requests may take to finish after the server was told to stop.
+const DRAIN: Duration = Duration::from_secs(10);
+/// How often old ledger entries are dropped.
+const LEDGER_ROUND: Duration = Duration::from_secs(6 * 3600);
+
+/// A server that is bound but not yet answering.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    router: Router,
+    personal: Personal,
+    ledger_days: u32,
+    address: SocketAddr,
+    metrics_address: Option<SocketAddr>,
+}
+
+/// Why the server cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is reachable from other machines and nothing guards it.
+    #[error(
+        "refusing to listen on {0}, which other machines can reach: {1}. \
+         Listen on 127.0.0.1, or give --public-url and set an owner passphrase with `pdpp owner reset`"
+    )]
+    Exposed(SocketAddr, &'static str),
+    /// The address is taken or not ours.
+    #[error("cannot listen on {address}: {source}; choose another with --listen")]
+    Bind {
+        /// Which address.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+    /// The listener failed.
+    #[error("the listener failed")]
+    Listener(#[source] std::io::Error),
+}
+
+impl Server {
+    /// Binds the listeners. Nothing is answered before [`Server::run`].
+    pub async fn bind(personal: Personal, config: ServeConfig) -> Result<Self, ServeError> {
+        refuse_exposure(&personal, &config).await?;
+        let metrics_address = match config.metrics_listen {
+            None => None,
+            Some(address) => match metrics::recorder() {
+                None => None,
+                Some(handle) => {
+                    let bound = metrics::serve(address, handle).await;
+                    Some(bound.map_err(|source| ServeError::Bind { address, source })?)
+                }
+            },
+        };
+        let bind_error = |source| ServeError::Bind { address: config.listen, source };
+        let listener = TcpListener::bind(config.listen).await.map_err(bind_error)?;
+        let address = listener.local_addr().map_err(bind_error)?;
+        let state = personal.api_state(api_settings(&config, address)).await?;
+        let router = pdpp_api::router(state);
+        Ok(Self { listener, router, personal, ledger_days: config.ledger_days, address, metrics_address })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where metrics are served, if anywhere.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics_address
+    }
+
+    /// The router itself, for calls without a socket.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// Answers until told to stop, then lets open requests finish for a while.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
+        let (told, mut waiting) = tokio::sync::watch::channel(false);
+        let upkeep = tokio::spawn(keep_ledger_short(self.personal.clone(), self.ledger_days));
+        let stop = async move {
+            stop.await;
+            tracing::info!("stopping: open requests may finish");
+            told.send_replace(true);
+        };
+        let serving = axum::serve(self.listener, self.router).with_graceful_shutdown(stop);
+        let ended = tokio::select! {
+            ended = serving.into_future() => ended,
+            () = async {
+                let _ = waiting.wait_for(|told| *told).await;
+                tokio::time::sleep(DRAIN).await;
+            } => Ok(()),
+        };
+        upkeep.abort();
+        ended.map_err(ServeError::Listener)
+    }
+}
+
+/// A server that others can reach needs its public name and an owner who can prove to be the owner.
+async fn refuse_exposure(personal: &Personal, config: &ServeConfig) -> Result<(), ServeError> {
+    if config.listen.ip().is_loopback() {
+        return Ok(());
+    }
+    if config.public_url.is_none() {
+        return Err(ServeError::Exposed(config.listen, "there is no --public-url"));
+    }
+    match personal.store().find_passphrase(&owner_subject()).await? {
+        Some(_) => Ok(()),
+        None => Err(ServeError::Exposed(config.listen, "there is no owner passphrase")),
+    }
+}
+
+fn api_settings(config: &ServeConfig, address: SocketAddr) -> ApiSettings {
+    let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    let mut allowed_hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).to_vec();
+    allowed_hosts.push(address.to_string());
+    allowed_hosts.extend(public_url.split("://").nth(1).and_then(|rest| rest.split('/').next()).map(str::to_owned));
+    allowed_hosts.extend(config.allow_host.iter().cloned());
+    ApiSettings {
+        public_url: Some(public_url),
+        resource_name: config.resource_name.clone(),
+        authorization_servers: Vec::new(),
+        allowed_hosts,
+        limits: ApiLimits {
+            concurrent_requests: config.concurrent_requests,
+            read_deadline: Duration::from_secs(config.read_deadline),
+            ..ApiLimits::default()
+        },
+    }
+}
+
+async fn keep_ledger_short(personal: Personal, days: u32) {
+    loop {
+        let before = personal.clock().now().plus_seconds(-i64::from(days) * 86_400);
+        if let Err(error) = personal.store().prune_disclosures(&owner_subject(), before).await {
+            tracing::warn!(%error, "old ledger entries could not be dropped");
+        }
+        tokio::time::sleep(LEDGER_ROUND).await;
+    }
+}
