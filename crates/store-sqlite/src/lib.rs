@@ -7,14 +7,28 @@
 //! Fields a manifest declares are typed, indexed columns of a table per stream; a declared query
 //! never reads a record's JSON, except for the rows of its answer.
 
+mod authority;
 mod blob_files;
+mod blobs;
+mod catalogues;
+mod change_log;
+mod connections;
 mod database;
 mod fault;
+mod field_table;
+mod ingest;
+mod layout;
+mod ledger;
+mod manifests;
 mod migrate;
 mod options;
 mod pragmas;
+mod purge;
+mod records;
+mod sequence;
 mod statement;
 mod store;
+mod sync_state;
 mod worker;
 
 pub use options::Options;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pdpp_access::{Clock, Entropy};
 use pdpp_store::StoreError;
@@ -10,7 +10,8 @@ use rusqlite::Connection;
 
 use crate::Options;
 use crate::blob_files::BlobFiles;
-use crate::database::{Database, Running};
+use crate::catalogues::CatalogueCache;
+use crate::database::{Database, Running, Writer};
 use crate::fault::{Fault, Outcome};
 use crate::migrate;
 use crate::pragmas::Durability;
@@ -23,6 +24,8 @@ pub struct SqliteStore {
     main: Database,
     ledger: Database,
     pub(crate) blob_files: Arc<BlobFiles>,
+    pub(crate) catalogues: Arc<CatalogueCache>,
+    pub(crate) sealing_key: OnceLock<[u8; 32]>,
 }
 
 impl std::fmt::Debug for SqliteStore {
@@ -42,7 +45,7 @@ impl SqliteStore {
         let open = || -> Outcome<Self> {
             let main = Database::open_in_memory(main(1))?;
             let ledger = Database::open_in_memory(ledger())?;
-            Self::assemble(options, main, ledger, BlobFiles::temporary()?)
+            Ok(Self::assemble(options, main, ledger, BlobFiles::temporary()?))
         };
         open().map_err(StoreError::from)
     }
@@ -55,12 +58,21 @@ impl SqliteStore {
         }
         let main = Database::open(&store, main(options.readers))?;
         let ledger = Database::open(&ledger_file, ledger())?;
-        Self::assemble(options, main, ledger, BlobFiles::in_directory(directory))
+        Ok(Self::assemble(options, main, ledger, BlobFiles::in_directory(directory)))
     }
 
-    fn assemble(options: Options, main: Database, ledger: Database, blobs: BlobFiles) -> Outcome<Self> {
+    fn assemble(options: Options, main: Database, ledger: Database, blobs: BlobFiles) -> Self {
         let Options { clock, entropy, .. } = options;
-        Ok(Self { clock, entropy, main, ledger, blob_files: Arc::new(blobs) })
+        let blob_files = Arc::new(blobs);
+        Self {
+            clock,
+            entropy,
+            main,
+            ledger,
+            blob_files,
+            catalogues: Arc::default(),
+            sealing_key: OnceLock::new(),
+        }
     }
 
     /// Reads one state of the archive.
@@ -79,6 +91,11 @@ impl SqliteStore {
         T: Send + 'static,
     {
         self.main.write(work).await
+    }
+
+    /// Changes the archive from a value that may outlive this one.
+    pub(crate) fn writer(&self) -> Writer {
+        self.main.writer()
     }
 
     /// Empties the write-ahead log into the database, so that what was deleted is nowhere. Readers

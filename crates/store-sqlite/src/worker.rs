@@ -21,10 +21,13 @@ const LOCK_ATTEMPTS: usize = 3;
 /// Virtual machine steps between two looks at whether the asker has gone.
 const STEPS_BETWEEN_LOOKS: i32 = 20_000;
 
+/// Work that has the connection to itself.
+type Alone = Box<dyn FnOnce(&mut Connection) + Send>;
+
 /// One request.
 pub(crate) enum Task {
     /// Has the connection to itself, outside any transaction.
-    Alone(Box<dyn FnOnce(&mut Connection) + Send>),
+    Alone(Alone),
     /// Runs inside a write transaction, perhaps with others.
     Write(Box<dyn Write>),
 }
@@ -172,7 +175,7 @@ fn next_waiting(queue: &Queue) -> Option<Task> {
 }
 
 /// A panic costs one request, not the worker.
-fn guarded(connection: &mut Connection, work: Box<dyn FnOnce(&mut Connection) + Send>) {
+fn guarded(connection: &mut Connection, work: Alone) {
     if catch_unwind(AssertUnwindSafe(|| work(connection))).is_err() {
         tracing::error!("a request panicked inside the store");
         let _ = finish(connection, "ROLLBACK");
@@ -185,7 +188,7 @@ fn commit_together(
     first: Box<dyn Write>,
     queue: &Queue,
     group: usize,
-) -> Option<Box<dyn FnOnce(&mut Connection) + Send>> {
+) -> Option<Alone> {
     if !first.is_wanted() {
         return None;
     }

@@ -1,0 +1,294 @@
+//! Writing records: one batch, one transaction.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pdpp_access::ConnectionStatus;
+use pdpp_store::{
+    AdmittedRecord, Applied, FieldHistory, Ingest, MAX_BATCH, Operation, StoreError, WriteTarget,
+};
+use pdpp_wire::manifest::Semantics;
+use pdpp_wire::{Code, Instant, RecordKey};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params, params_from_iter};
+use serde_json::{Map, Value};
+
+use crate::catalogues::{CatalogueCache, bump_generation};
+use crate::change_log::{self, APPEND};
+use crate::connections::find_scope;
+use crate::fault::{Fault, Outcome};
+use crate::layout::Layout;
+use crate::sequence::{SubjectRow, unsigned};
+use crate::{SqliteStore, field_table, purge};
+
+const FIND: &str = "SELECT id, created_seq, emitted_at, deleted_seq IS NOT NULL, history, data FROM records
+     WHERE scope_id = ? AND key = ?";
+const INSERT: &str = "INSERT INTO records
+     (scope_id, key, created_seq, version, emitted_at, emitted_top, consent_at, blob_id, data)
+     VALUES (?1, ?2, ?3, ?3, ?4, ?4, ?5, ?6, ?7)";
+const REVIVE: &str = "UPDATE records SET created_seq = ?2, version = ?2, deleted_seq = NULL, deleted_at = NULL,
+     emitted_at = ?3, emitted_top = ?3, consent_at = ?4, history = NULL, blob_id = ?5, data = ?6 WHERE id = ?1";
+const UPDATE: &str =
+    "UPDATE records SET version = ?2, emitted_top = ?3, consent_at = ?4, history = ?5, blob_id = ?6,
+     data = ?7 WHERE id = ?1";
+const BURY: &str = "UPDATE records SET version = ?2, deleted_seq = ?2, deleted_at = ?3, history = NULL,
+     blob_id = NULL, data = NULL WHERE id = ?1";
+
+#[async_trait]
+impl Ingest for SqliteStore {
+    async fn apply(
+        &self,
+        target: &WriteTarget,
+        batch: Vec<AdmittedRecord>,
+    ) -> Result<Vec<Applied>, StoreError> {
+        if batch.len() > MAX_BATCH {
+            return Err(StoreError::Backend("a batch holds more records than one transaction takes".into()));
+        }
+        let (cache, target) = (Arc::clone(&self.catalogues), target.clone());
+        self.write(move |connection| apply(connection, &cache, &target, batch)).await
+    }
+
+    async fn purge_stream(&self, target: &WriteTarget) -> Result<u64, StoreError> {
+        let (files, entropy, target) =
+            (Arc::clone(&self.blob_files), Arc::clone(&self.entropy), target.clone());
+        let records = self
+            .write(move |connection| purge::purge_stream(connection, &files, entropy.as_ref(), &target))
+            .await?;
+        self.checkpoint().await?;
+        Ok(records)
+    }
+}
+
+fn apply(
+    connection: &Connection,
+    cache: &CatalogueCache,
+    target: &WriteTarget,
+    batch: Vec<AdmittedRecord>,
+) -> Outcome<Vec<Applied>> {
+    let refuse = |code| Ok(vec![Applied::Rejected(code); batch.len()]);
+    let catalogue = cache.load(connection, &target.subject_id)?;
+    let Some((source, found)) = catalogue.find_connection(target.connection_id.as_str()) else {
+        return refuse(Code::ConnectorInstanceNotWritable);
+    };
+    let Some(declaration) = source.manifest.find_stream(target.stream.as_str()) else {
+        return refuse(Code::StreamNotDeclared);
+    };
+    if !found.is_writable() {
+        return refuse(Code::ConnectorInstanceNotWritable);
+    }
+    let WriteTarget { subject_id, connection_id, stream } = target;
+    let scope = find_scope(connection, subject_id, connection_id, source.key(), stream)?
+        .ok_or_else(|| Fault::damaged("a connection lacks a scope for a declared stream"))?;
+    let table = field_table::find(connection, subject_id, source, declaration)?;
+    let mut writer = Writer::prepare(connection, target, scope.id, declaration.semantics(), table)?;
+    let outcomes = batch.into_iter().map(|record| writer.apply(record)).collect::<Outcome<Vec<_>>>()?;
+    writer.finish(connection, scope.live_count)?;
+    if found.status == ConnectionStatus::Draft && outcomes.contains(&Applied::Added) {
+        connection
+            .prepare_cached(
+                "UPDATE connections SET status = 'active' WHERE subject_id = ? AND connection_id = ?",
+            )?
+            .execute(params![subject_id.as_str(), connection_id.as_str()])?;
+        bump_generation(connection, subject_id)?;
+    }
+    Ok(outcomes)
+}
+
+/// The statements of one batch, and what it has counted so far.
+struct Writer<'c> {
+    connection: &'c Connection,
+    target: &'c WriteTarget,
+    scope_id: i64,
+    semantics: Semantics,
+    layout: Layout,
+    subject: SubjectRow,
+    live_change: i64,
+    find: CachedStatement<'c>,
+    insert: CachedStatement<'c>,
+    insert_fields: CachedStatement<'c>,
+    append: CachedStatement<'c>,
+}
+
+/// A record as it stands, live or buried.
+struct Standing {
+    id: i64,
+    created_seq: i64,
+    emitted_at: i64,
+    deleted: bool,
+    history: Option<String>,
+    data: Option<String>,
+}
+
+impl<'c> Writer<'c> {
+    fn prepare(
+        connection: &'c Connection,
+        target: &'c WriteTarget,
+        scope_id: i64,
+        semantics: Semantics,
+        layout: Layout,
+    ) -> Outcome<Self> {
+        Ok(Self {
+            connection,
+            target,
+            scope_id,
+            semantics,
+            subject: SubjectRow::ensure(connection, &target.subject_id)?,
+            live_change: 0,
+            find: connection.prepare_cached(FIND)?,
+            insert: connection.prepare_cached(INSERT)?,
+            insert_fields: connection.prepare_cached(&layout.insert_sql())?,
+            append: connection.prepare_cached(APPEND)?,
+            layout,
+        })
+    }
+
+    fn apply(&mut self, record: AdmittedRecord) -> Outcome<Applied> {
+        let standing = self.find(&record.key)?;
+        match record.operation {
+            Operation::Upsert(data) => self.upsert(&record.key, &data, record.emitted_at, standing),
+            Operation::Delete => match standing {
+                Some(standing) if !standing.deleted => self.delete(&record.key, record.emitted_at, &standing),
+                _ => Ok(Applied::Unchanged),
+            },
+        }
+    }
+
+    fn find(&mut self, key: &RecordKey) -> Outcome<Option<Standing>> {
+        let standing = self.find.query_row(params![self.scope_id, key.as_str()], |row| {
+            Ok(Standing {
+                id: row.get(0)?,
+                created_seq: row.get(1)?,
+                emitted_at: row.get(2)?,
+                deleted: row.get(3)?,
+                history: row.get(4)?,
+                data: row.get(5)?,
+            })
+        });
+        Ok(standing.optional()?)
+    }
+
+    fn upsert(
+        &mut self,
+        key: &RecordKey,
+        data: &Map<String, Value>,
+        emitted_at: Instant,
+        standing: Option<Standing>,
+    ) -> Outcome<Applied> {
+        let text = serde_json::to_string(data).map_err(|error| StoreError::Backend(error.into()))?;
+        match standing {
+            None => {
+                let sequence = self.next_sequence(key, change_log::UPSERT)?;
+                let (consent, blob) = (self.layout.consent_at(data), blob_id(data));
+                let at = emitted_at.micros();
+                self.insert.execute(params![
+                    self.scope_id,
+                    key.as_str(),
+                    sequence,
+                    at,
+                    consent,
+                    blob,
+                    text
+                ])?;
+                self.write_fields(self.connection.last_insert_rowid(), key, data)?;
+                self.live_change += 1;
+                Ok(Applied::Added)
+            }
+            Some(standing) if standing.deleted => {
+                let sequence = self.next_sequence(key, change_log::UPSERT)?;
+                let (consent, blob) = (self.layout.consent_at(data), blob_id(data));
+                let values = params![standing.id, sequence, emitted_at.micros(), consent, blob, text];
+                self.connection.prepare_cached(REVIVE)?.execute(values)?;
+                self.write_fields(standing.id, key, data)?;
+                self.live_change += 1;
+                Ok(Applied::Added)
+            }
+            Some(standing) => self.rewrite(key, data, &text, emitted_at, &standing),
+        }
+    }
+
+    fn rewrite(
+        &mut self,
+        key: &RecordKey,
+        data: &Map<String, Value>,
+        text: &str,
+        emitted_at: Instant,
+        standing: &Standing,
+    ) -> Outcome<Applied> {
+        let stored = standing.data.as_deref().ok_or_else(|| Fault::damaged("a live record has no data"))?;
+        if stored == text {
+            return Ok(Applied::Unchanged);
+        }
+        let old: Map<String, Value> =
+            serde_json::from_str(stored).map_err(|_| Fault::damaged("a stored record is not JSON"))?;
+        if old == *data {
+            return Ok(Applied::Unchanged);
+        }
+        if self.semantics == Semantics::AppendOnly {
+            return Ok(Applied::Rejected(Code::AppendOnlyConflict));
+        }
+        let sequence = self.next_sequence(key, change_log::UPSERT)?;
+        let mut history =
+            read_history(standing.history.as_deref(), standing.created_seq, standing.emitted_at)?;
+        history.note_changes(&old, data, unsigned(sequence)?, emitted_at);
+        let spelled = serde_json::to_string(&history).map_err(|error| StoreError::Backend(error.into()))?;
+        let (top, consent) = (history.top_emitted_at().micros(), self.layout.consent_at(data));
+        let values = params![standing.id, sequence, top, consent, spelled, blob_id(data), text];
+        self.connection.prepare_cached(UPDATE)?.execute(values)?;
+        self.write_fields(standing.id, key, data)?;
+        Ok(Applied::Updated)
+    }
+
+    fn delete(&mut self, key: &RecordKey, emitted_at: Instant, standing: &Standing) -> Outcome<Applied> {
+        let sequence = self.next_sequence(key, change_log::DELETE)?;
+        self.connection.prepare_cached(BURY)?.execute(params![standing.id, sequence, emitted_at.micros()])?;
+        let unlist = format!("DELETE FROM {} WHERE record_id = ?", self.layout.table());
+        self.connection.prepare_cached(&unlist)?.execute([standing.id])?;
+        self.live_change -= 1;
+        Ok(Applied::Deleted)
+    }
+
+    /// Takes the next number and logs the change under it.
+    fn next_sequence(&mut self, key: &RecordKey, kind: i64) -> Outcome<i64> {
+        self.subject.sequence += 1;
+        let WriteTarget { connection_id, stream, .. } = self.target;
+        let entry = (
+            self.subject.id,
+            self.subject.sequence,
+            connection_id.as_str(),
+            stream.as_str(),
+            kind,
+            key.as_str(),
+        );
+        self.append.execute(entry)?;
+        Ok(self.subject.sequence)
+    }
+
+    fn write_fields(&mut self, id: i64, key: &RecordKey, data: &Map<String, Value>) -> Outcome<()> {
+        let row = self.layout.row(id, self.scope_id, key.as_str(), data);
+        self.insert_fields.execute(params_from_iter(row))?;
+        Ok(())
+    }
+
+    fn finish(self, connection: &Connection, live_count: i64) -> Outcome<()> {
+        if self.live_change != 0 {
+            connection
+                .prepare_cached("UPDATE scopes SET live_count = ? WHERE id = ?")?
+                .execute([live_count + self.live_change, self.scope_id])?;
+        }
+        self.subject.store(connection)
+    }
+}
+
+/// A record's history; most have none beyond their creation.
+pub(crate) fn read_history(stored: Option<&str>, created_seq: i64, emitted_at: i64) -> Outcome<FieldHistory> {
+    match stored {
+        None => Ok(FieldHistory::created(unsigned(created_seq)?, Instant::from_micros(emitted_at))),
+        Some(text) => {
+            serde_json::from_str(text).map_err(|_| Fault::damaged("a record's history does not parse"))
+        }
+    }
+}
+
+/// The blob a record refers to.
+fn blob_id(data: &Map<String, Value>) -> Option<&str> {
+    data.get("blob_ref")?.get("blob_id")?.as_str()
+}

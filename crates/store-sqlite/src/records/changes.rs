@@ -1,0 +1,168 @@
+//! One page of changes, as far as a grant's own fields and records tell them.
+//!
+//! Entries stand in the order of their creation, per connection: a change to a field outside the
+//! grant cannot move one. Candidates are the records whose version is newer than the token; which
+//! of them are shown is decided record by record.
+
+use pdpp_access::{ChangesPlan, ChangesPosition, ChangesSince, Epoch};
+use pdpp_store::{ChangeEntry, ChangesOutcome, ChangesPage};
+use pdpp_wire::{ConnectionId, Instant};
+use rusqlite::Connection;
+
+use super::rows::{self, Stored, record_key};
+use super::selection::is_visible;
+use super::target::{Part, Target};
+use crate::fault::{Fault, Outcome};
+use crate::sequence::{SubjectRow, unsigned};
+use crate::statement::prepare;
+
+/// Up to so many candidates are sorted for each page; more are met by walking the whole stream once.
+const SORTED: i64 = 20_000;
+
+pub(super) fn list(connection: &Connection, plan: &ChangesPlan) -> Outcome<ChangesOutcome> {
+    let target = Target::resolve(connection, plan.read())?;
+    let from = plan.from();
+    let now = current(connection, plan, &target)?;
+    let is_stale =
+        |earlier: &Option<ChangesSince>| earlier.as_ref().is_some_and(|at| at.epochs != now.epochs);
+    if is_stale(&from.since) || is_stale(&from.horizon) {
+        return Ok(ChangesOutcome::Expired);
+    }
+    let horizon = from.horizon.clone().unwrap_or(now);
+    let session = Session {
+        connection,
+        target: &target,
+        since: from.since.as_ref().map_or(0, |since| since.sequence),
+        horizon: horizon.sequence,
+    };
+    let limit = usize::try_from(plan.limit()).unwrap_or(usize::MAX);
+    let mut found = Vec::new();
+    for part in &target.parts {
+        if found.len() > limit {
+            break;
+        }
+        let Some(after) = start(from.after.as_ref(), part.plan.connection_id()) else { continue };
+        session.collect(part, after, limit.saturating_add(1), &mut found)?;
+    }
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let last = found.last().filter(|_| more);
+    let next = last.map(|found| ChangesPosition {
+        since: from.since.clone(),
+        horizon: Some(horizon.clone()),
+        after: Some((found.connection_id.clone(), Epoch(found.created_seq))),
+    });
+    let entries = found.into_iter().map(|found| found.entry).collect();
+    Ok(ChangesOutcome::Page(ChangesPage { entries, next, horizon }))
+}
+
+/// Where the history stands now, for the plan's connections that exist.
+fn current(connection: &Connection, plan: &ChangesPlan, target: &Target<'_>) -> Outcome<ChangesSince> {
+    let sequence = unsigned(SubjectRow::find(connection, plan.read().subject_id())?.sequence)?;
+    let existing = target.parts.iter().filter_map(|part| Some((part, part.scope?)));
+    let epochs =
+        existing.map(|(part, scope)| (part.plan.connection_id().clone(), Epoch(scope.epoch.cast_unsigned())));
+    Ok(ChangesSince { sequence, epochs: epochs.collect() })
+}
+
+/// Where a page starts within a connection; `None` when earlier pages finished it.
+fn start(after: Option<&(ConnectionId, Epoch)>, connection_id: &ConnectionId) -> Option<u64> {
+    match after {
+        Some((last, Epoch(created_seq))) if last == connection_id => Some(*created_seq),
+        Some((last, _)) if connection_id < last => None,
+        _ => Some(0),
+    }
+}
+
+/// One entry and where it stands.
+struct Found {
+    connection_id: ConnectionId,
+    created_seq: u64,
+    entry: ChangeEntry,
+}
+
+/// What all pages of one session share.
+struct Session<'t> {
+    connection: &'t Connection,
+    target: &'t Target<'t>,
+    since: u64,
+    horizon: u64,
+}
+
+impl Session<'_> {
+    /// Adds a part's entries after a creation sequence until there are `wanted` in all.
+    fn collect(&self, part: &Part<'_>, after: u64, wanted: usize, found: &mut Vec<Found>) -> Outcome<()> {
+        let Some(scope) = part.scope else { return Ok(()) };
+        let index = if self.is_few(scope.id)? { "records_by_version" } else { "records_by_creation" };
+        let sql = format!(
+            "SELECT id FROM records INDEXED BY {index}
+             WHERE scope_id = ? AND version > ? AND created_seq > ? AND created_seq <= ? ORDER BY created_seq"
+        );
+        let mut statement = prepare(self.connection, &sql)?;
+        let bounds = (scope.id, signed(self.since)?, signed(after)?, signed(self.horizon)?);
+        let mut ids = statement.query(bounds)?;
+        while found.len() < wanted
+            && let Some(row) = ids.next()?
+        {
+            let stored = rows::get(self.connection, row.get(0)?)?;
+            let created_seq = unsigned(stored.created_seq)?;
+            if let Some(entry) = self.entry(part, stored)? {
+                found.push(Found { connection_id: part.plan.connection_id().clone(), created_seq, entry });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether so few records changed that sorting them beats walking the stream.
+    fn is_few(&self, scope_id: i64) -> Outcome<bool> {
+        if self.since == 0 {
+            return Ok(false);
+        }
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM records WHERE scope_id = ? AND version > ? LIMIT ?)";
+        let count: i64 = prepare(self.connection, sql)?
+            .query_row((scope_id, signed(self.since)?, SORTED + 1), |row| row.get(0))?;
+        Ok(count <= SORTED)
+    }
+
+    fn entry(&self, part: &Part<'_>, stored: Stored) -> Outcome<Option<ChangeEntry>> {
+        if let Some(deleted_seq) = stored.deleted_seq {
+            return self.tombstone(part, deleted_seq, stored);
+        }
+        let (changed, _) = stored.visible_change(part.plan.granted())?;
+        let is_new = self.since < changed && changed <= self.horizon;
+        if is_new && is_visible(self.connection, self.target, part, &stored.key, stored.id)? {
+            return Ok(Some(ChangeEntry::Live(stored.show(part)?)));
+        }
+        Ok(None)
+    }
+
+    /// A record the reader may have seen, and that is gone.
+    fn tombstone(&self, part: &Part<'_>, deleted_seq: i64, stored: Stored) -> Outcome<Option<ChangeEntry>> {
+        let (created, deleted) = (unsigned(stored.created_seq)?, unsigned(deleted_seq)?);
+        let is_new = created <= self.since && self.since < deleted && deleted <= self.horizon;
+        if !is_new || !self.was_visible(part, &stored) {
+            return Ok(None);
+        }
+        let deleted_at = stored.deleted_at.ok_or_else(|| Fault::damaged("a tombstone has no time"))?;
+        let deleted_at = Instant::from_micros(deleted_at);
+        Ok(Some(ChangeEntry::Deleted { part: part.index, key: record_key(stored.key)?, deleted_at }))
+    }
+
+    /// Whether a deleted record's last values satisfied the grant. Only its key and its consent time
+    /// are still known; a limit on any other field cannot be checked, so it is not met.
+    fn was_visible(&self, part: &Part<'_>, stored: &Stored) -> bool {
+        if part.plan.resources().is_some_and(|keys| !keys.contains(stored.key.as_str())) {
+            return false;
+        }
+        let Some(bound) = part.plan.time() else { return true };
+        if self.target.declaration.consent_time_field() != Some(bound.field.as_str()) {
+            return false;
+        }
+        let Some(at) = stored.consent_at.map(Instant::from_micros) else { return false };
+        bound.since.is_none_or(|since| at >= since) && bound.until.is_none_or(|until| at < until)
+    }
+}
+
+fn signed(sequence: u64) -> Outcome<i64> {
+    i64::try_from(sequence).map_err(|_| Fault::damaged("a position lies beyond every sequence"))
+}

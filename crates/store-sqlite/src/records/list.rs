@@ -1,0 +1,215 @@
+//! One page of records: each part's next few, merged in the plan's order.
+
+use std::cmp::Ordering;
+
+use pdpp_access::{Direction, OrderBy, OrderValue, Position, Predicate, RecordsPlan};
+use pdpp_store::{RecordsPage, WindowBounds};
+use pdpp_wire::{ConnectionId, Instant};
+use rusqlite::{Connection, params_from_iter};
+
+use super::selection::{Selection, count};
+use super::target::{Part, Target};
+use super::{expand, order, rows};
+use crate::fault::{Fault, Outcome};
+use crate::sequence::unsigned;
+use crate::statement::prepare;
+
+pub(super) fn list(connection: &Connection, plan: &RecordsPlan) -> Outcome<RecordsPage> {
+    let target = Target::resolve(connection, plan.read())?;
+    let limit = usize::try_from(plan.limit()).unwrap_or(usize::MAX);
+    let mut candidates = Vec::new();
+    for part in &target.parts {
+        if let Some(selection) = Selection::of(&target, part, plan.filter())? {
+            let scan = Scan { connection, target: &target, part, plan, selection };
+            candidates.extend(scan.next_few(limit.saturating_add(1))?);
+        }
+    }
+    let direction = plan.order().direction;
+    candidates.sort_unstable_by(|a, b| a.compare(b, direction));
+    let more = candidates.len() > limit;
+    candidates.truncate(limit);
+    let next = candidates.last().filter(|_| more).map(Candidate::position).transpose()?;
+    let mut page = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        page.push(rows::get(connection, candidate.record_id)?.show(candidate.part)?);
+    }
+    expand::attach(connection, &target, plan.expand(), &mut page)?;
+    let total =
+        if plan.count() || plan.window() { Some(total(connection, &target, plan.filter())?) } else { None };
+    let window = if plan.window() { bounds(connection, &target, plan)? } else { None };
+    Ok(RecordsPage { rows: page, next, total, window })
+}
+
+/// A record that may be on the page.
+struct Candidate<'t> {
+    part: &'t Part<'t>,
+    record_id: i64,
+    key: String,
+    value: Option<OrderValue>,
+    /// Whether it stands among the records without a value.
+    missing: bool,
+}
+
+impl Candidate<'_> {
+    fn connection_id(&self) -> &ConnectionId {
+        self.part.plan.connection_id()
+    }
+
+    fn compare(&self, other: &Self, direction: Direction) -> Ordering {
+        let value = match (self.value, other.value) {
+            (Some(a), Some(b)) => order::compare(a, b),
+            _ => Ordering::Equal,
+        };
+        let within = value
+            .then_with(|| self.key.cmp(&other.key))
+            .then_with(|| self.connection_id().cmp(other.connection_id()));
+        self.missing.cmp(&other.missing).then(match direction {
+            Direction::Ascending => within,
+            Direction::Descending => within.reverse(),
+        })
+    }
+
+    fn position(&self) -> Outcome<Position> {
+        Ok(Position {
+            value: self.value,
+            key: rows::record_key(self.key.clone())?,
+            connection_id: self.connection_id().clone(),
+        })
+    }
+}
+
+/// One part's way through the page's order.
+struct Scan<'t> {
+    connection: &'t Connection,
+    target: &'t Target<'t>,
+    part: &'t Part<'t>,
+    plan: &'t RecordsPlan,
+    selection: Selection,
+}
+
+impl<'t> Scan<'t> {
+    fn next_few(&self, wanted: usize) -> Outcome<Vec<Candidate<'t>>> {
+        let after = self.plan.after();
+        match &self.plan.order().by {
+            OrderBy::Key => self.by_key(wanted, after, false),
+            OrderBy::Field(field) => {
+                if self.target.layout.column(field).is_none_or(|column| column.name != "ord") {
+                    return Err(Fault::overtaken("the order of the stream was replaced"));
+                }
+                let among_missing = after.is_some_and(|after| after.value.is_none());
+                let mut few = if among_missing { Vec::new() } else { self.by_value(wanted, after)? };
+                if few.len() < wanted {
+                    let rest = wanted - few.len();
+                    few.extend(self.by_key(rest, after.filter(|_| among_missing), true)?);
+                }
+                Ok(few)
+            }
+        }
+    }
+
+    fn by_value(&self, wanted: usize, after: Option<&Position>) -> Outcome<Vec<Candidate<'t>>> {
+        let mut selection = self.selection.clone();
+        let (direction, _) = order::keywords(self.plan.order().direction);
+        match after.and_then(|after| Some((after, after.value?))) {
+            Some((after, value)) => {
+                let beyond = self.beyond(after);
+                selection.and(
+                    &format!("(t.ord, t.key) {beyond} (?, ?)"),
+                    [order::bind(value), after.key.as_str().to_owned().into()],
+                );
+            }
+            None => selection.and("t.ord IS NOT NULL", []),
+        }
+        let tail = format!("ORDER BY t.ord {direction}, t.key {direction} LIMIT ?");
+        self.run(&selection, &tail, wanted, false)
+    }
+
+    /// By key alone; `missing` walks only the records without an order value.
+    fn by_key(&self, wanted: usize, after: Option<&Position>, missing: bool) -> Outcome<Vec<Candidate<'t>>> {
+        let mut selection = self.selection.clone();
+        let (direction, _) = order::keywords(self.plan.order().direction);
+        if missing || self.target.layout.order_type().is_none() {
+            // Without a cursor field no record has a value; saying so lets a filter's index give the order.
+            if missing || !self.plan.filter().is_empty() {
+                selection.and("t.ord IS NULL", []);
+            }
+        }
+        if let Some(after) = after {
+            let beyond = self.beyond(after);
+            selection.and(&format!("t.key {beyond} ?"), [after.key.as_str().to_owned().into()]);
+        }
+        self.run(&selection, &format!("ORDER BY t.key {direction} LIMIT ?"), wanted, missing)
+    }
+
+    /// The comparison with a position. A record of the same value and key comes after it when its
+    /// connection does.
+    fn beyond(&self, after: &Position) -> String {
+        let direction = self.plan.order().direction;
+        let (_, beyond) = order::keywords(direction);
+        let connections = self.part.plan.connection_id().cmp(&after.connection_id);
+        let follows = match direction {
+            Direction::Ascending => connections == Ordering::Greater,
+            Direction::Descending => connections == Ordering::Less,
+        };
+        format!("{beyond}{}", if follows { "=" } else { "" })
+    }
+
+    fn run(
+        &self,
+        selection: &Selection,
+        tail: &str,
+        wanted: usize,
+        missing: bool,
+    ) -> Outcome<Vec<Candidate<'t>>> {
+        let ordered = matches!(self.plan.order().by, OrderBy::Field(_)) && !missing;
+        let columns = if ordered { "t.record_id, t.key, t.ord" } else { "t.record_id, t.key" };
+        let mut statement = prepare(self.connection, &selection.sql(columns, tail))?;
+        let limit = i64::try_from(wanted).unwrap_or(i64::MAX).into();
+        let mut rows = statement.query(params_from_iter(selection.values().iter().chain([&limit])))?;
+        let mut few = Vec::new();
+        while let Some(row) = rows.next()? {
+            let value =
+                if ordered { order::read(row.get_ref(2)?, self.target.layout.order_type())? } else { None };
+            few.push(Candidate { part: self.part, record_id: row.get(0)?, key: row.get(1)?, value, missing });
+        }
+        Ok(few)
+    }
+}
+
+/// The exact number of records over all pages.
+fn total(connection: &Connection, target: &Target<'_>, filter: &[Predicate]) -> Outcome<u64> {
+    let mut total = 0;
+    for part in &target.parts {
+        let selection = Selection::of(target, part, filter)?;
+        total += count(connection, part, selection.as_ref())?;
+    }
+    unsigned(total)
+}
+
+/// Least and greatest consent time over all pages, if the plan may tell them and there is one.
+fn bounds(connection: &Connection, target: &Target<'_>, plan: &RecordsPlan) -> Outcome<Option<WindowBounds>> {
+    let Some(column) = plan.window_field().and_then(|field| target.layout.column(field)) else {
+        return Ok(None);
+    };
+    let mut bounds: Option<WindowBounds> = None;
+    for part in &target.parts {
+        let Some(selection) = Selection::of(target, part, plan.filter())? else { continue };
+        // Two questions: each is answered from one end of an index.
+        let end = |function: &str| -> Outcome<Option<Instant>> {
+            let sql = selection.sql(&format!("{function}(t.{})", column.name), "");
+            let micros: Option<i64> = prepare(connection, &sql)?
+                .query_row(params_from_iter(selection.values()), |row| row.get(0))?;
+            Ok(micros.map(Instant::from_micros))
+        };
+        if let (Some(earliest), Some(latest)) = (end("MIN")?, end("MAX")?) {
+            bounds = Some(match bounds {
+                None => WindowBounds { earliest, latest },
+                Some(so_far) => WindowBounds {
+                    earliest: so_far.earliest.min(earliest),
+                    latest: so_far.latest.max(latest),
+                },
+            });
+        }
+    }
+    Ok(bounds)
+}

@@ -1,0 +1,48 @@
+//! Reading records: each question in a file of its own, over the same few parts.
+
+mod aggregate;
+mod buckets;
+mod changes;
+mod expand;
+mod find;
+mod groups;
+mod list;
+mod order;
+mod rows;
+mod selection;
+mod summary;
+mod target;
+
+use async_trait::async_trait;
+use pdpp_access::{AggregatePlan, ChangesPlan, ReadPlan, RecordPlan, RecordsPlan};
+use pdpp_store::{Aggregate, ChangesOutcome, RecordRow, Records, RecordsPage, StoreError, Summary};
+
+use crate::SqliteStore;
+
+#[async_trait]
+impl Records for SqliteStore {
+    async fn list_records(&self, plan: &RecordsPlan) -> Result<RecordsPage, StoreError> {
+        let plan = plan.clone();
+        self.read(move |connection| list::list(connection, &plan)).await
+    }
+
+    async fn list_changes(&self, plan: &ChangesPlan) -> Result<ChangesOutcome, StoreError> {
+        let plan = plan.clone();
+        self.read(move |connection| changes::list(connection, &plan)).await
+    }
+
+    async fn find_record(&self, plan: &RecordPlan) -> Result<Vec<RecordRow>, StoreError> {
+        let plan = plan.clone();
+        self.read(move |connection| find::find(connection, &plan)).await
+    }
+
+    async fn aggregate(&self, plan: &AggregatePlan) -> Result<Aggregate, StoreError> {
+        let plan = plan.clone();
+        self.read(move |connection| aggregate::aggregate(connection, &plan)).await
+    }
+
+    async fn summarize(&self, plan: &ReadPlan) -> Result<Vec<Summary>, StoreError> {
+        let plan = plan.clone();
+        self.read(move |connection| summary::summarize(connection, &plan)).await
+    }
+}

@@ -1,0 +1,99 @@
+//! Fetches the records of an answer: the only place where reads touch a record's JSON.
+
+use pdpp_access::FieldSet;
+use pdpp_store::{RecordRow, project};
+use pdpp_wire::{Instant, RecordKey};
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::target::Part;
+use crate::fault::{Fault, Outcome};
+use crate::ingest::read_history;
+use crate::sequence::unsigned;
+use crate::statement::prepare;
+
+/// A record as it is stored.
+pub(super) struct Stored {
+    pub(super) id: i64,
+    pub(super) key: String,
+    pub(super) created_seq: i64,
+    pub(super) deleted_seq: Option<i64>,
+    pub(super) deleted_at: Option<i64>,
+    pub(super) consent_at: Option<i64>,
+    emitted_at: i64,
+    history: Option<String>,
+    data: Option<String>,
+}
+
+const COLUMNS: &str = "id, key, created_seq, deleted_seq, deleted_at, consent_at, emitted_at, history, data";
+
+/// One record by its number.
+pub(super) fn get(connection: &Connection, id: i64) -> Outcome<Stored> {
+    let sql = format!("SELECT {COLUMNS} FROM records WHERE id = ?");
+    let stored = prepare(connection, &sql)?.query_row([id], read).optional()?;
+    stored.ok_or_else(|| Fault::damaged("a field row has no record"))
+}
+
+/// One live record by its key.
+pub(super) fn find_live(connection: &Connection, scope_id: i64, key: &RecordKey) -> Outcome<Option<Stored>> {
+    let sql = format!("SELECT {COLUMNS} FROM records WHERE scope_id = ? AND key = ? AND deleted_seq IS NULL");
+    Ok(prepare(connection, &sql)?.query_row((scope_id, key.as_str()), read).optional()?)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    Ok(Stored {
+        id: row.get(0)?,
+        key: row.get(1)?,
+        created_seq: row.get(2)?,
+        deleted_seq: row.get(3)?,
+        deleted_at: row.get(4)?,
+        consent_at: row.get(5)?,
+        emitted_at: row.get(6)?,
+        history: row.get(7)?,
+        data: row.get(8)?,
+    })
+}
+
+impl Stored {
+    /// The record's latest change to a field of the set: sequence and emission time.
+    pub(super) fn visible_change(&self, fields: &FieldSet) -> Outcome<(u64, Instant)> {
+        visible_change(self.history.as_deref(), self.created_seq, self.emitted_at, fields)
+    }
+
+    /// The record as a part shows it.
+    pub(super) fn show(self, part: &Part<'_>) -> Outcome<RecordRow> {
+        let (_, emitted_at) = self.visible_change(part.plan.granted())?;
+        Ok(RecordRow {
+            part: part.index,
+            key: record_key(self.key)?,
+            emitted_at,
+            data: project(live(self.data)?, part.plan.shown())?,
+            expanded: Vec::new(),
+        })
+    }
+
+    /// The stored JSON.
+    pub(super) fn json(self) -> Outcome<String> {
+        live(self.data)
+    }
+}
+
+/// The latest change to a field of the set; most records have none after their creation.
+pub(super) fn visible_change(
+    history: Option<&str>,
+    created_seq: i64,
+    emitted_at: i64,
+    fields: &FieldSet,
+) -> Outcome<(u64, Instant)> {
+    match history {
+        None => Ok((unsigned(created_seq)?, Instant::from_micros(emitted_at))),
+        some => Ok(read_history(some, created_seq, emitted_at)?.visible_change(fields)),
+    }
+}
+
+pub(super) fn record_key(text: String) -> Outcome<RecordKey> {
+    RecordKey::parse(text).map_err(|_| Fault::damaged("a record's key is malformed"))
+}
+
+fn live(data: Option<String>) -> Outcome<String> {
+    data.ok_or_else(|| Fault::damaged("a live record has no data"))
+}
