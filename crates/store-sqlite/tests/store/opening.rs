@@ -1,10 +1,8 @@
 //! Opening a data directory: fresh, again, together, and from the future.
 
-mod support;
-
+use crate::support::options;
 use pdpp_store::StoreError;
 use pdpp_store_sqlite::SqliteStore;
-use support::options;
 
 #[test]
 fn an_empty_directory_becomes_a_private_store() {
