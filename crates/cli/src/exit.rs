@@ -54,7 +54,10 @@ pub(crate) fn of_failure(error: &anyhow::Error) -> ExitCode {
 
 fn code(error: &anyhow::Error) -> u8 {
     for cause in error.chain() {
-        if cause.is::<Usage>() || cause.is::<ConfigError>() || matches!(cause.downcast_ref(), Some(ServeError::Exposed(..))) {
+        if cause.is::<Usage>()
+            || cause.is::<ConfigError>()
+            || matches!(cause.downcast_ref(), Some(ServeError::Exposed(..)))
+        {
             return USAGE;
         }
         let store = matches!(cause.downcast_ref(), Some(PersonalError::Store { .. }));

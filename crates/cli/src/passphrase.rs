@@ -9,7 +9,6 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use pdpp_access::Secret;
 use pdpp_server::{Personal, owner_subject};
-use pdpp_store::Authority as _;
 
 use crate::exit::Usage;
 

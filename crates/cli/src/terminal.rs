@@ -49,7 +49,8 @@ pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -
     if rows.is_empty() {
         return line("(none)");
     }
-    let safe_rows: Vec<[Cow<'_, str>; N]> = rows.iter().map(|row| row.each_ref().map(|cell| safe(cell))).collect();
+    let safe_rows: Vec<[Cow<'_, str>; N]> =
+        rows.iter().map(|row| row.each_ref().map(|cell| safe(cell))).collect();
     let mut widths = headings.map(|heading| heading.chars().count());
     for row in &safe_rows {
         for (width, cell) in widths.iter_mut().zip(row) {

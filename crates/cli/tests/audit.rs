@@ -16,7 +16,8 @@ fn every_read_and_refusal_is_entered_without_content() {
     let server = pdpp.serve();
     let client = server.client(&token);
     let page = client.get("/v1/streams/messages/records?limit=2&filter[text]=secret+words");
-    let window = client.get("/v1/streams/messages/records/m_0132/field-window?field=text&offset_chars=10&limit_chars=20");
+    let window = client
+        .get("/v1/streams/messages/records/m_0132/field-window?field=text&offset_chars=10&limit_chars=20");
     let refused = client.get("/v1/streams/messages/records?fields=author");
     assert_eq!((page.status, window.status, refused.status), (200, 200, 403));
     let entries = entries(&pdpp, &["--grant", &id]);

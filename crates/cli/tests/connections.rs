@@ -39,8 +39,12 @@ fn removed_text_is_gone_from_every_file() {
 fn streams_are_listed_with_their_sizes() {
     let pdpp = Pdpp::with_sample();
     let streams = pdpp.json(&["streams", "--json"]);
-    let counts: Vec<String> =
-        streams.as_array().unwrap().iter().map(|s| format!("{} {}", s["stream"], s["record_count"])).collect();
+    let counts: Vec<String> = streams
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| format!("{} {}", s["stream"], s["record_count"]))
+        .collect();
     assert_eq!(counts, [r#""channels" 4"#, r#""messages" 132"#, r#""attachments" 20"#]);
     assert!(pdpp.ok(&["streams"]).starts_with("STREAM"));
 }

@@ -47,7 +47,8 @@ fn acknowledged_records_and_reads_survive_fifty_kills_under_load() {
     }
     let server = pdpp.serve();
     let streams = server.client(&token).get("/v1/streams");
-    let messages = streams.body["data"].as_array().unwrap().iter().find(|entry| entry["name"] == "messages").unwrap();
+    let messages =
+        streams.body["data"].as_array().unwrap().iter().find(|entry| entry["name"] == "messages").unwrap();
     assert_eq!(messages["record_count"], json!(expected), "every record exactly once");
     check_ledger(&pdpp, &reads);
 }
@@ -135,7 +136,8 @@ fn check_round(client: &Client, round: u64, batches: Vec<Batch>) -> usize {
 /// How often each key of a round is listed.
 fn stored(client: &Client, round: u64) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
-    let mut path = format!("/v1/streams/messages/records?limit=100&fields=id&filter[channel_id]=round-{round}");
+    let mut path =
+        format!("/v1/streams/messages/records?limit=100&fields=id&filter[channel_id]=round-{round}");
     loop {
         let page = client.get(&path);
         assert_eq!(page.status, 200, "{}", page.body);
@@ -152,8 +154,10 @@ fn stored(client: &Client, round: u64) -> BTreeMap<String, usize> {
 /// Every read whose answer arrived is in the ledger.
 fn check_ledger(pdpp: &Pdpp, reads: &[String]) {
     let ledger = pdpp.ok(&["audit", "--json", "--limit", "1000000"]);
-    let entered: std::collections::BTreeSet<String> =
-        ledger.lines().map(|line| text(&serde_json::from_str::<serde_json::Value>(line).unwrap()["request_id"])).collect();
+    let entered: std::collections::BTreeSet<String> = ledger
+        .lines()
+        .map(|line| text(&serde_json::from_str::<serde_json::Value>(line).unwrap()["request_id"]))
+        .collect();
     for read in reads {
         assert!(entered.contains(read), "the read {read} was answered but is not in the ledger");
     }

@@ -14,7 +14,11 @@ fn the_same_export_again_adds_nothing() {
     assert_eq!(first["connection_id"], second["connection_id"]);
     let counts = |receipt: &serde_json::Value| {
         let streams = receipt["streams"].as_array().unwrap();
-        streams.iter().map(|s| format!("{} +{} ={}", s["name"], s["added"], s["unchanged"])).collect::<Vec<_>>().join("\n")
+        streams
+            .iter()
+            .map(|s| format!("{} +{} ={}", s["name"], s["added"], s["unchanged"]))
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     expect![[r#"
         "attachments" +20 =0
@@ -81,7 +85,8 @@ fn a_second_account_is_a_second_connection() {
 #[test]
 fn a_changed_manifest_needs_a_word() {
     let pdpp = Pdpp::with_sample();
-    let text = std::fs::read_to_string(fixture("manifest.json")).unwrap().replace("Harbour chat", "Harbour talk");
+    let text =
+        std::fs::read_to_string(fixture("manifest.json")).unwrap().replace("Harbour chat", "Harbour talk");
     let manifest = pdpp.write("changed.json", text);
     let (code, said) = pdpp.fails(&["import", "--manifest", &manifest, &fixture("records.jsonl")]);
     assert_eq!(code, 1);

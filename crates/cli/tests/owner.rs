@@ -7,7 +7,8 @@ use crate::support::Pdpp;
 
 fn piped(pdpp: &Pdpp, args: &[&str], input: &str) -> Output {
     let mut command = pdpp.command(args);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     child.wait_with_output().unwrap()
 }

@@ -27,7 +27,8 @@ fn it_refuses_to_be_reached_from_elsewhere_without_a_guard() {
     let pdpp = Pdpp::with_sample();
     let (code, said) = pdpp.fails(&["serve", "--listen", "0.0.0.0:0"]);
     assert!(code == 64 && said.contains("--public-url"), "{said}");
-    let (code, said) = pdpp.fails(&["serve", "--listen", "0.0.0.0:0", "--public-url", "https://data.example.org"]);
+    let (code, said) =
+        pdpp.fails(&["serve", "--listen", "0.0.0.0:0", "--public-url", "https://data.example.org"]);
     assert!(code == 64 && said.contains("pdpp owner reset"), "{said}");
 }
 
@@ -57,7 +58,8 @@ fn the_settings_file_is_read_and_its_mistakes_are_named() {
     std::fs::write(pdpp.data().join("pdpp.toml"), "lisen = \"127.0.0.1:0\"").unwrap();
     let (code, said) = pdpp.fails(&["serve"]);
     assert!(code == 64 && said.contains("unknown field `lisen`"), "{said}");
-    std::fs::write(pdpp.data().join("pdpp.toml"), "listen = \"127.0.0.1:0\"\nresource_name = \"Ana\"").unwrap();
+    std::fs::write(pdpp.data().join("pdpp.toml"), "listen = \"127.0.0.1:0\"\nresource_name = \"Ana\"")
+        .unwrap();
     let server = Server::start(pdpp.command(&["serve"]));
     assert_eq!(server.anonymous().get("/").body["resource_name"], json!("Ana"));
 }

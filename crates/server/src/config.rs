@@ -97,8 +97,10 @@ impl ConfigFile {
         let path = data.join(CONFIG_FILE);
         let shown = path.display().to_string();
         match std::fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text)
-                .map_err(|error| ConfigError::Invalid { path: shown, problem: error.to_string().trim().to_owned() }),
+            Ok(text) => toml::from_str(&text).map_err(|error| ConfigError::Invalid {
+                path: shown,
+                problem: error.to_string().trim().to_owned(),
+            }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(ConfigError::Unreadable { path: shown, source }),
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use pdpp_api::{ApiLimits, ApiSettings};
-use pdpp_store::{Authority as _, Ledger as _, StoreError};
+use pdpp_store::StoreError;
 use tokio::net::TcpListener;
 
 use crate::{Personal, ServeConfig, metrics, owner_subject};
@@ -129,7 +129,8 @@ fn api_settings(config: &ServeConfig, address: SocketAddr) -> ApiSettings {
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
     let mut allowed_hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).to_vec();
     allowed_hosts.push(address.to_string());
-    allowed_hosts.extend(public_url.split("://").nth(1).and_then(|rest| rest.split('/').next()).map(str::to_owned));
+    allowed_hosts
+        .extend(public_url.split("://").nth(1).and_then(|rest| rest.split('/').next()).map(str::to_owned));
     allowed_hosts.extend(config.allow_host.iter().cloned());
     ApiSettings {
         public_url: Some(public_url),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use pdpp_server::{Personal, owner_subject};
-use pdpp_store::{Disclosure, DisclosureFilter, Ledger as _};
+use pdpp_store::{Disclosure, DisclosureFilter};
 use pdpp_wire::{ClientId, GrantId, StreamName};
 use serde_json::{Value, json};
 

@@ -4,7 +4,6 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use pdpp_access::{Catalogue, ConnectionStatus};
 use pdpp_server::{Personal, owner_subject};
-use pdpp_store::Catalogues as _;
 use pdpp_wire::ConnectionId;
 use serde_json::json;
 
@@ -64,7 +63,8 @@ pub(crate) async fn run(args: ConnectionsArgs) -> anyhow::Result<()> {
 
 async fn list(personal: &Personal, as_json: bool) -> anyhow::Result<()> {
     let catalogue = personal.store().catalogue(&owner_subject()).await?;
-    let connections = catalogue.sources.iter().flat_map(|source| source.connections.iter().map(move |c| (source, c)));
+    let connections =
+        catalogue.sources.iter().flat_map(|source| source.connections.iter().map(move |c| (source, c)));
     let status = |status| match status {
         ConnectionStatus::Draft => "draft",
         ConnectionStatus::Active => "active",
@@ -85,7 +85,12 @@ async fn list(personal: &Personal, as_json: bool) -> anyhow::Result<()> {
     let rows: Vec<[String; 4]> = connections
         .map(|(source, connection)| {
             let label = connection.display_name.clone().unwrap_or_default();
-            [connection.connection_id.to_string(), source.key().to_string(), label, status(connection.status).to_owned()]
+            [
+                connection.connection_id.to_string(),
+                source.key().to_string(),
+                label,
+                status(connection.status).to_owned(),
+            ]
         })
         .collect();
     terminal::table(["CONNECTION", "CONNECTOR", "LABEL", "STATUS"], &rows)?;
@@ -127,7 +132,9 @@ pub(crate) fn find(catalogue: &Catalogue, named: &str) -> anyhow::Result<Connect
     let mut labelled = all().filter(|connection| connection.display_name.as_deref() == Some(named));
     match (labelled.next(), labelled.next()) {
         (Some(connection), None) => Ok(connection.connection_id.clone()),
-        (Some(_), Some(_)) => Err(Usage(format!("several connections are called '{named}'; use an id")).into()),
+        (Some(_), Some(_)) => {
+            Err(Usage(format!("several connections are called '{named}'; use an id")).into())
+        }
         (None, _) => bail!("there is no connection '{named}'; `pdpp connections list` shows all"),
     }
 }

@@ -13,7 +13,6 @@ use clap::Args;
 use indicatif::ProgressBar;
 use pdpp_auth::{DEFAULT_PURPOSE, GrantOrder, Issued, SelectionArgs, local_client_id, parse_selections};
 use pdpp_server::{ConfigFile, LogFormat, Personal, Server, owner_subject, start_logging};
-use pdpp_store::Catalogues as _;
 use pdpp_wire::AccessMode;
 use pdpp_wire::manifest::Manifest;
 use serde_json::Value;
@@ -146,7 +145,11 @@ fn summary(answer: &Value) -> Vec<String> {
         return vec![place, format!("“…{}…”", text("/window/text"))];
     }
     let records = answer.get("data").and_then(Value::as_array).cloned().unwrap_or_default();
-    records.iter().map(|record| record.get("data").unwrap_or(record).to_string()).map(|line| shortened(&line)).collect()
+    records
+        .iter()
+        .map(|record| record.get("data").unwrap_or(record).to_string())
+        .map(|line| shortened(&line))
+        .collect()
 }
 
 fn shortened(line: &str) -> String {

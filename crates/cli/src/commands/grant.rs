@@ -3,11 +3,11 @@
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use pdpp_auth::{
-    DEFAULT_GRANT_SECONDS, DEFAULT_PURPOSE, GrantOrder, GrantState, Issued, Revocation, SelectionArgs, TokenOrder,
-    local_client_id, parse_selections, state_of_grant,
+    DEFAULT_GRANT_SECONDS, DEFAULT_PURPOSE, GrantOrder, GrantState, Issued, Revocation, SelectionArgs,
+    TokenOrder, local_client_id, parse_selections, state_of_grant,
 };
 use pdpp_server::{Personal, owner_subject};
-use pdpp_store::{Catalogues as _, StoredGrant};
+use pdpp_store::StoredGrant;
 use pdpp_wire::{AccessMode, Grant, GrantId, GrantStream};
 use serde_json::{Value, json};
 
@@ -73,7 +73,9 @@ enum Action {
 /// A stream is named as NAME, NAME:FIELD,FIELD or CONNECTION/NAME. Fields the stream requires are
 /// always included. The token is shown once.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: pdpp grant create --client notes-assistant --stream messages:text,sent_at --since 90d")]
+#[command(
+    after_help = "Example: pdpp grant create --client notes-assistant --stream messages:text,sent_at --since 90d"
+)]
 struct CreateArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -127,7 +129,8 @@ async fn create(args: CreateArgs) -> anyhow::Result<()> {
     args.passphrase.require(&personal).await?;
     let now = personal.clock().now();
     let past = |text: &Option<String>| text.as_deref().map(|text| moment::parse_past(text, now)).transpose();
-    let (since, until) = (past(&args.since)?.map(|at| at.to_rfc3339()), past(&args.until)?.map(|at| at.to_rfc3339()));
+    let (since, until) =
+        (past(&args.since)?.map(|at| at.to_rfc3339()), past(&args.until)?.map(|at| at.to_rfc3339()));
     let expires_at = match args.expires.as_deref() {
         None => Some(now.plus_seconds(DEFAULT_GRANT_SECONDS)),
         Some("never") => None,
@@ -236,7 +239,9 @@ async fn revoke(personal: &Personal, id: &str) -> anyhow::Result<()> {
 fn describe(stream: &GrantStream) -> String {
     let mut text = format!("{}: {}", stream.name, stream.fields.join(", "));
     if let Some(time) = &stream.time_constraint {
-        let bound = |name: &str, at: &Option<String>| at.as_ref().map(|at| format!(" {name} {at}")).unwrap_or_default();
+        let bound = |name: &str, at: &Option<String>| {
+            at.as_ref().map(|at| format!(" {name} {at}")).unwrap_or_default()
+        };
         text.push_str(&bound("since", &time.since));
         text.push_str(&bound("until", &time.until));
     }

@@ -19,7 +19,7 @@ use crate::args::DataArgs;
 use crate::exit::Usage;
 use crate::terminal;
 
-pub(crate) use load::{Destination, load, register};
+pub(crate) use load::{load, register};
 pub(crate) use receipt::Receipt;
 
 /// Load an export

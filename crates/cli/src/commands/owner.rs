@@ -64,7 +64,10 @@ async fn token(personal: &Personal, expires: &str, as_json: bool) -> anyhow::Res
         }));
     }
     terminal::line(issued.access_token.reveal())?;
-    terminal::note(&format!("It opens everything until {} and is shown only this once.", expires_at.to_rfc3339()));
+    terminal::note(&format!(
+        "It opens everything until {} and is shown only this once.",
+        expires_at.to_rfc3339()
+    ));
     Ok(())
 }
 

@@ -43,7 +43,8 @@ fn errors() -> String {
     for code in Code::ALL {
         let status = if code.status() == 0 { "line".to_owned() } else { code.status().to_string() };
         let error_type = if code.status() == 0 { String::new() } else { format!("`{}`", type_name(*code)) };
-        let _ = writeln!(page, "| `{code}` | {status} | {error_type} | {} | {} |", code.when(), code.advice());
+        let _ =
+            writeln!(page, "| `{code}` | {status} | {error_type} | {} | {} |", code.when(), code.advice());
     }
     page.push_str("\n## Examples\n\nEvery error above 399 has this envelope.\n");
     for code in Code::ALL.iter().filter(|code| code.status() != 0) {
@@ -78,7 +79,11 @@ fn routes() -> String {
             Caller::Owner => "owner",
             Caller::OwnerOrClient => "owner or client",
         };
-        let _ = writeln!(page, "| {method} | `{}` | {caller} | {} | `{}` |", route.path, route.summary, route.test);
+        let _ = writeln!(
+            page,
+            "| {method} | `{}` | {caller} | {} | `{}` |",
+            route.path, route.summary, route.test
+        );
     }
     page
 }

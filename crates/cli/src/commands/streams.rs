@@ -3,7 +3,7 @@
 use clap::Args;
 use pdpp_access::{Authorizer, OwnerPrincipal, Principal, StreamsRequest};
 use pdpp_server::{Personal, owner_subject};
-use pdpp_store::{Catalogues as _, Records as _};
+
 use serde_json::json;
 
 use crate::args::DataArgs;

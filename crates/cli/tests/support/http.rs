@@ -22,8 +22,13 @@ pub(crate) struct Answer {
 
 impl Client {
     pub(crate) fn new(address: &str, token: Option<&str>) -> Self {
-        let config = Agent::config_builder().http_status_as_error(false).timeout_global(Some(Duration::from_secs(60)));
-        Self { agent: config.build().into(), base: format!("http://{address}"), token: token.map(str::to_owned) }
+        let config =
+            Agent::config_builder().http_status_as_error(false).timeout_global(Some(Duration::from_secs(60)));
+        Self {
+            agent: config.build().into(),
+            base: format!("http://{address}"),
+            token: token.map(str::to_owned),
+        }
     }
 
     /// A read; panics when the server is gone.
@@ -37,7 +42,12 @@ impl Client {
     }
 
     /// A write; `None` when no answer came back.
-    pub(crate) fn try_post(&self, path: &str, content_type: &str, body: impl Into<Vec<u8>>) -> Option<Answer> {
+    pub(crate) fn try_post(
+        &self,
+        path: &str,
+        content_type: &str,
+        body: impl Into<Vec<u8>>,
+    ) -> Option<Answer> {
         let request = self.request("POST", path).header("content-type", content_type);
         self.send(request.body(body.into()).unwrap())
     }

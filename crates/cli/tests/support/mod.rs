@@ -94,7 +94,11 @@ impl Pdpp {
 }
 
 pub(crate) fn fixture(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/exports/jsonl").join(name).display().to_string()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/exports/jsonl")
+        .join(name)
+        .display()
+        .to_string()
 }
 
 pub(crate) fn text(value: &Value) -> String {

@@ -10,9 +10,7 @@ use indicatif::ProgressBar;
 use pdpp_access::{Connection, Source};
 use pdpp_import::{Complaint, Item, Jsonl};
 use pdpp_server::{Personal, owner_subject};
-use pdpp_store::{
-    AdmittedRecord, Applied, Catalogues as _, Ingest as _, MAX_BATCH, ManifestOutcome, OnConflict, WriteTarget,
-};
+use pdpp_store::{AdmittedRecord, Applied, MAX_BATCH, ManifestOutcome, OnConflict, WriteTarget};
 use pdpp_wire::manifest::Manifest;
 use pdpp_wire::{ConnectionId, Instant, StreamName};
 use tokio::sync::mpsc;
@@ -46,10 +44,14 @@ pub(crate) async fn register(
     let (store, subject) = (personal.store(), owner_subject());
     let on_conflict = if replace { OnConflict::Replace } else { OnConflict::Refuse };
     if store.put_manifest(&subject, manifest, on_conflict).await? == ManifestOutcome::Conflict {
-        bail!("another manifest for '{}' is registered; say --replace to put this one in its place", manifest.key());
+        bail!(
+            "another manifest for '{}' is registered; say --replace to put this one in its place",
+            manifest.key()
+        );
     }
     let catalogue = store.catalogue(&subject).await?;
-    let source = catalogue.find_source(manifest.key().as_str()).context("the manifest was removed meanwhile")?;
+    let source =
+        catalogue.find_source(manifest.key().as_str()).context("the manifest was removed meanwhile")?;
     let connection_id = match choose(source, connection)? {
         Some(connection) => connection.connection_id.clone(),
         None => {
@@ -62,10 +64,13 @@ pub(crate) async fn register(
 
 /// The connection meant, or `None` when it has to be made.
 fn choose<'s>(source: &'s Source, named: Option<&str>) -> Result<Option<&'s Connection>, Usage> {
-    let usable: Vec<&Connection> = source.connections.iter().filter(|connection| connection.is_writable()).collect();
+    let usable: Vec<&Connection> =
+        source.connections.iter().filter(|connection| connection.is_writable()).collect();
     match (named, usable.as_slice()) {
         (Some(name), all) => {
-            let is = |c: &&&Connection| c.connection_id.as_str() == name || c.display_name.as_deref() == Some(name);
+            let is = |c: &&&Connection| {
+                c.connection_id.as_str() == name || c.display_name.as_deref() == Some(name)
+            };
             Ok(all.iter().find(is).copied())
         }
         (None, []) => Ok(None),
@@ -92,7 +97,9 @@ pub(crate) async fn load<R: BufRead + Send + 'static>(
     while let Some(step) = steps.recv().await {
         match step {
             Step::Complaint(complaint) => receipt.complain(placed(complaint, named)),
-            Step::Broken(error) => return Err(error).context("the file cannot be read to its end; what came before is loaded"),
+            Step::Broken(error) => {
+                return Err(error).context("the file cannot be read to its end; what came before is loaded");
+            }
             Step::Batch(stream, batch) => {
                 store_batch(personal, destination, stream, batch, receipt).await?;
                 bar.set_message(format!("{} records", receipt.records()));
@@ -125,7 +132,12 @@ async fn store_batch(
     Ok(())
 }
 
-fn read(reader: impl BufRead, manifest: &Manifest, now: Instant, steps: &mpsc::Sender<Step>) -> anyhow::Result<()> {
+fn read(
+    reader: impl BufRead,
+    manifest: &Manifest,
+    now: Instant,
+    steps: &mpsc::Sender<Step>,
+) -> anyhow::Result<()> {
     let mut waiting: BTreeMap<StreamName, Vec<AdmittedRecord>> = BTreeMap::new();
     for item in Jsonl::new(reader, manifest, now)? {
         let step = match item {
