@@ -73,11 +73,7 @@ fn blob_ref(members: &Map<String, Value>) -> Option<Content> {
     let mime_type = text("mime_type").map(str::to_owned);
     let size_bytes = members.get("size_bytes").and_then(Value::as_u64);
     let described = mime_type.is_some() || size_bytes.is_some() || text("sha256").is_some();
-    described.then_some(Content::BlobRef {
-        blob_id,
-        mime_type,
-        size_bytes,
-    })
+    described.then_some(Content::BlobRef { blob_id, mime_type, size_bytes })
 }
 
 #[derive(Default)]
@@ -96,11 +92,9 @@ impl Redaction {
             Value::Array(_) | Value::Object(_) if self.path.len() >= MAX_DEPTH => {
                 self.replace(json!({ "withheld": "too_deep", "size_bytes": json_bytes(value) }))
             }
-            Value::Array(items) => items
-                .iter()
-                .enumerate()
-                .map(|(index, item)| self.within(index.to_string(), item))
-                .collect(),
+            Value::Array(items) => {
+                items.iter().enumerate().map(|(index, item)| self.within(index.to_string(), item)).collect()
+            }
             Value::Object(members) => members
                 .iter()
                 .map(|(name, member)| (name.clone(), self.within(segment(name), member)))

@@ -47,11 +47,7 @@ pub fn compact(schema: &Value) -> Value {
         return schema.clone();
     };
     let mut out = Map::new();
-    out.extend(
-        members
-            .get("object")
-            .map(|object| ("object".to_owned(), object.clone())),
-    );
+    out.extend(members.get("object").map(|object| ("object".to_owned(), object.clone())));
     out.insert("detail".to_owned(), "compact".into());
     for (name, member) in members {
         let shown = match (name.as_str(), member) {
@@ -62,10 +58,9 @@ pub fn compact(schema: &Value) -> Value {
                 connectors.into()
             }
             // Some servers list streams without connectors.
-            ("streams", Value::Array(streams)) => streams
-                .iter()
-                .map(|stream| compact_stream(stream, None))
-                .collect(),
+            ("streams", Value::Array(streams)) => {
+                streams.iter().map(|stream| compact_stream(stream, None)).collect()
+            }
             _ => member.clone(),
         };
         out.insert(name.clone(), shown);
@@ -75,18 +70,10 @@ pub fn compact(schema: &Value) -> Value {
 
 /// `connector_count` and `stream_count` of a list of connectors.
 pub(crate) fn counts(connectors: &[Value]) -> [(String, Value); 2] {
-    let streams = |connector: &Value| {
-        connector
-            .get("streams")
-            .and_then(Value::as_array)
-            .map_or(0, Vec::len)
-    };
+    let streams = |connector: &Value| connector.get("streams").and_then(Value::as_array).map_or(0, Vec::len);
     [
         ("connector_count".to_owned(), connectors.len().into()),
-        (
-            "stream_count".to_owned(),
-            connectors.iter().map(streams).sum::<usize>().into(),
-        ),
+        ("stream_count".to_owned(), connectors.iter().map(streams).sum::<usize>().into()),
     ]
 }
 
@@ -110,12 +97,8 @@ fn compact_connector(connector: &Value) -> Value {
         out.insert("stream_count".to_owned(), streams.len().into());
     }
     out.extend(shared.map(|shared| ("granted_connections".to_owned(), shared.clone().into())));
-    let streams = streams.map(|streams| {
-        streams
-            .iter()
-            .map(|stream| compact_stream(stream, shared))
-            .collect()
-    });
+    let streams =
+        streams.map(|streams| streams.iter().map(|stream| compact_stream(stream, shared)).collect());
     out.extend(streams.map(|streams: Value| ("streams".to_owned(), streams)));
     out.into()
 }
@@ -124,11 +107,7 @@ fn compact_connector(connector: &Value) -> Value {
 fn most_common_connections(streams: &[Value]) -> Option<&Vec<Value>> {
     let mut seen: HashMap<Vec<String>, usize> = HashMap::new();
     let mut candidates: Vec<(&Vec<Value>, usize)> = Vec::new();
-    for connections in streams
-        .iter()
-        .filter_map(connections_of)
-        .filter(|list| !list.is_empty())
-    {
+    for connections in streams.iter().filter_map(connections_of).filter(|list| !list.is_empty()) {
         let slot = *seen.entry(as_set(connections)).or_insert(candidates.len());
         match candidates.get_mut(slot) {
             Some((_, count)) => *count += 1,
@@ -136,11 +115,7 @@ fn most_common_connections(streams: &[Value]) -> Option<&Vec<Value>> {
         }
     }
     // `max_by_key` gives the last of equals, so the order is turned around.
-    candidates
-        .into_iter()
-        .rev()
-        .max_by_key(|(_, count)| *count)
-        .map(|(connections, _)| connections)
+    candidates.into_iter().rev().max_by_key(|(_, count)| *count).map(|(connections, _)| connections)
 }
 
 fn connections_of(stream: &Value) -> Option<&Vec<Value>> {
@@ -170,19 +145,11 @@ fn compact_stream(stream: &Value, shared: Option<&Vec<Value>>) -> Value {
         }
     }
     if let Some(Value::Object(fields)) = members.get("field_capabilities") {
-        let flagged = fields
-            .iter()
-            .map(|(field, capability)| (field.clone(), compact_field(capability)));
-        out.insert(
-            "field_capabilities".to_owned(),
-            flagged.collect::<Map<_, _>>().into(),
-        );
+        let flagged = fields.iter().map(|(field, capability)| (field.clone(), compact_field(capability)));
+        out.insert("field_capabilities".to_owned(), flagged.collect::<Map<_, _>>().into());
     }
     if let Some(Value::Array(entries)) = members.get("expand_capabilities") {
-        let entries = entries
-            .iter()
-            .filter_map(Value::as_object)
-            .map(|entry| kept(entry, &EXPAND_MEMBERS));
+        let entries = entries.iter().filter_map(Value::as_object).map(|entry| kept(entry, &EXPAND_MEMBERS));
         out.insert("expand_capabilities".to_owned(), entries.collect());
     }
     out.into()
@@ -197,10 +164,7 @@ fn compact_field(capability: &Value) -> Value {
 }
 
 fn kept(members: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
-    names
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), members.get(*name)?.clone())))
-        .collect()
+    names.iter().filter_map(|name| Some(((*name).to_owned(), members.get(*name)?.clone()))).collect()
 }
 
 #[cfg(test)]

@@ -62,12 +62,7 @@ pub struct FieldWindowRead {
 impl FieldWindowRead {
     /// Reads from an offset.
     pub fn at(target: FieldTarget<'_>, offset_chars: usize, limit_chars: usize) -> Self {
-        let FieldTarget {
-            stream,
-            record_id,
-            field,
-            connection_id,
-        } = target;
+        let FieldTarget { stream, record_id, field, connection_id } = target;
         Self {
             object: "field_window_read",
             method: "GET",
@@ -89,11 +84,7 @@ impl FieldWindowRead {
 
     /// Opens the window on a match, with some text before it and the default length.
     pub fn on_match(target: FieldTarget<'_>, matched: &Range<usize>) -> Self {
-        Self::at(
-            target,
-            matched.start.saturating_sub(LEAD_CHARS),
-            DEFAULT_LIMIT_CHARS,
-        )
+        Self::at(target, matched.start.saturating_sub(LEAD_CHARS), DEFAULT_LIMIT_CHARS)
     }
 
     /// Opens the window on a match by its query. Falls back to [`Self::on_match`] unless `query` stands in `text`
@@ -111,9 +102,7 @@ impl FieldWindowRead {
 
     /// Reads the window after `window`, if text follows.
     pub fn next(target: FieldTarget<'_>, window: &TextWindow) -> Option<Self> {
-        window
-            .next_offset_chars
-            .map(|offset| Self::at(target, offset, window.limit_chars))
+        window.next_offset_chars.map(|offset| Self::at(target, offset, window.limit_chars))
     }
 
     /// Reads the window before `window`, if text precedes. It ends where `window` starts.
@@ -122,9 +111,7 @@ impl FieldWindowRead {
         Some(Self::at(
             target,
             offset,
-            window
-                .limit_chars
-                .min(window.start_chars - offset.min(window.start_chars)),
+            window.limit_chars.min(window.start_chars - offset.min(window.start_chars)),
         ))
     }
 
@@ -179,20 +166,12 @@ mod tests {
     use super::*;
     use crate::window::{WindowRequest, cut};
 
-    const TARGET: FieldTarget<'_> = FieldTarget {
-        stream: "messages",
-        record_id: "m/1 é",
-        field: "body",
-        connection_id: Some("cin_a1"),
-    };
+    const TARGET: FieldTarget<'_> =
+        FieldTarget { stream: "messages", record_id: "m/1 é", field: "body", connection_id: Some("cin_a1") };
 
     #[track_caller]
     fn check(read: &FieldWindowRead, expected: Expect) {
-        expected.assert_eq(&format!(
-            "{}\n{}",
-            serde_json::to_string(read).unwrap(),
-            read.url()
-        ));
+        expected.assert_eq(&format!("{}\n{}", serde_json::to_string(read).unwrap(), read.url()));
     }
 
     #[test]
@@ -223,40 +202,19 @@ mod tests {
 
     #[test]
     fn windows_lead_to_their_neighbours() {
-        let window = cut(
-            "0123456789",
-            &WindowRequest::Offset {
-                offset: 2,
-                limit: Some(4),
-            },
-        )
-        .unwrap();
+        let window = cut("0123456789", &WindowRequest::Offset { offset: 2, limit: Some(4) }).unwrap();
         let next = FieldWindowRead::next(TARGET, &window).unwrap();
         let previous = FieldWindowRead::previous(TARGET, &window).unwrap();
         assert_eq!((next.offset_chars, next.limit_chars), (Some(6), 4));
         assert_eq!((previous.offset_chars, previous.limit_chars), (Some(0), 2));
-        let whole = cut(
-            "0123",
-            &WindowRequest::Offset {
-                offset: 0,
-                limit: None,
-            },
-        )
-        .unwrap();
+        let whole = cut("0123", &WindowRequest::Offset { offset: 0, limit: None }).unwrap();
         assert_eq!(FieldWindowRead::next(TARGET, &whole), None);
         assert_eq!(FieldWindowRead::previous(TARGET, &whole), None);
     }
 
     #[test]
     fn an_unknown_connection_is_left_out() {
-        let read = FieldWindowRead::at(
-            FieldTarget {
-                connection_id: None,
-                ..TARGET
-            },
-            0,
-            0,
-        );
+        let read = FieldWindowRead::at(FieldTarget { connection_id: None, ..TARGET }, 0, 0);
         check(
             &read,
             expect![[r#"

@@ -23,20 +23,13 @@ pub fn flags(capability: &Value) -> String {
     tokens.extend(ability(capability, "lexical_search", "lex"));
     tokens.extend(ability(capability, "semantic_search", "sem"));
     tokens.extend(aggregations(capability));
-    if tokens.is_empty() {
-        "declared".to_owned()
-    } else {
-        tokens.join(",")
-    }
+    if tokens.is_empty() { "declared".to_owned() } else { tokens.join(",") }
 }
 
 /// The declared display type, else the JSON type, with the members of a union joined by `|`.
 fn declared_type(capability: &Value) -> Option<String> {
     let schema = capability.get("schema");
-    let display = capability
-        .get("type")
-        .or_else(|| schema?.get("x_pdpp_type"))
-        .and_then(non_empty);
+    let display = capability.get("type").or_else(|| schema?.get("x_pdpp_type")).and_then(non_empty);
     if let Some(display) = display {
         return Some(display.to_owned());
     }
@@ -48,16 +41,11 @@ fn declared_type(capability: &Value) -> Option<String> {
 }
 
 fn declared_role(capability: &Value) -> Option<&str> {
-    capability
-        .get("role")
-        .or_else(|| capability.get("schema")?.get("x_pdpp_role"))
-        .and_then(non_empty)
+    capability.get("role").or_else(|| capability.get("schema")?.get("x_pdpp_role")).and_then(non_empty)
 }
 
 fn ability(capability: &Value, member: &str, name: &str) -> Option<String> {
-    let ability = capability
-        .get(member)
-        .filter(|ability| is_true(ability, "declared"))?;
+    let ability = capability.get(member).filter(|ability| is_true(ability, "declared"))?;
     if is_true(ability, "usable") {
         return Some(name.to_owned());
     }
@@ -70,38 +58,21 @@ fn ability(capability: &Value, member: &str, name: &str) -> Option<String> {
 
 fn range(capability: &Value) -> Option<String> {
     let token = ability(capability, "range_filter", "r")?;
-    let operators = capability
-        .get("range_filter")?
-        .get("operators")
-        .map(names)
-        .unwrap_or_default();
-    Some(if token == "r" && !operators.is_empty() {
-        format!("r={}", operators.join("|"))
-    } else {
-        token
-    })
+    let operators = capability.get("range_filter")?.get("operators").map(names).unwrap_or_default();
+    Some(if token == "r" && !operators.is_empty() { format!("r={}", operators.join("|")) } else { token })
 }
 
 fn aggregations(capability: &Value) -> Option<String> {
     let declared = capability.get("aggregation")?;
     let usable: Vec<&str> = AGGREGATIONS
         .into_iter()
-        .filter(|kind| {
-            declared
-                .get(kind)
-                .is_some_and(|ability| is_true(ability, "usable"))
-        })
+        .filter(|kind| declared.get(kind).is_some_and(|ability| is_true(ability, "usable")))
         .collect();
     (!usable.is_empty()).then(|| format!("a={}", usable.join("|")))
 }
 
 fn names(list: &Value) -> Vec<String> {
-    list.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(non_empty)
-        .map(escaped)
-        .collect()
+    list.as_array().into_iter().flatten().filter_map(non_empty).map(escaped).collect()
 }
 
 fn non_empty(value: &Value) -> Option<&str> {
@@ -153,25 +124,13 @@ mod tests {
 
     #[test]
     fn types_are_declared_or_json() {
-        check(
-            json!({"type": "text", "schema": {"type": ["string", "null"]}}),
-            expect!["t=text"],
-        );
-        check(
-            json!({"schema": {"type": ["string", "null"]}}),
-            expect!["t=string|null"],
-        );
-        check(
-            json!({"schema": {"type": "integer", "x_pdpp_type": "currency"}}),
-            expect!["t=currency"],
-        );
+        check(json!({"type": "text", "schema": {"type": ["string", "null"]}}), expect!["t=text"]);
+        check(json!({"schema": {"type": ["string", "null"]}}), expect!["t=string|null"]);
+        check(json!({"schema": {"type": "integer", "x_pdpp_type": "currency"}}), expect!["t=currency"]);
         check(json!({"schema": {"type": "integer"}}), expect!["t=integer"]);
         check(json!({"schema": {"type": []}}), expect!["declared"]);
         check(json!({"schema": {"type": 5}}), expect!["declared"]);
-        check(
-            json!({"type": 5, "schema": {"type": "string"}}),
-            expect!["t=string"],
-        );
+        check(json!({"type": 5, "schema": {"type": "string"}}), expect!["t=string"]);
     }
 
     #[test]
@@ -195,10 +154,7 @@ mod tests {
                 "g=false,eq=unusable:field_not_granted,r=unusable:field_not_granted,lex=unusable:field_not_granted,sem=unusable:field_not_granted"
             ],
         );
-        check(
-            json!({"lexical_search": {"declared": true}}),
-            expect!["lex=unusable"],
-        );
+        check(json!({"lexical_search": {"declared": true}}), expect!["lex=unusable"]);
         check(
             json!({"exact_filter": {"declared": true, "usable": false, "reason": ""}}),
             expect!["eq=unusable"],
@@ -207,24 +163,15 @@ mod tests {
 
     #[test]
     fn undeclared_abilities_are_silent() {
-        check(
-            json!({"granted": true, "exact_filter": undeclared(), "aggregation": {}}),
-            expect!["declared"],
-        );
+        check(json!({"granted": true, "exact_filter": undeclared(), "aggregation": {}}), expect!["declared"]);
         check(json!({}), expect!["declared"]);
     }
 
     #[test]
     fn a_range_without_operators_is_bare() {
         check(json!({"range_filter": on()}), expect!["r"]);
-        check(
-            json!({"range_filter": {"declared": true, "usable": true, "operators": []}}),
-            expect!["r"],
-        );
-        check(
-            json!({"range_filter": {"declared": true, "usable": true, "operators": "gte"}}),
-            expect!["r"],
-        );
+        check(json!({"range_filter": {"declared": true, "usable": true, "operators": []}}), expect!["r"]);
+        check(json!({"range_filter": {"declared": true, "usable": true, "operators": "gte"}}), expect!["r"]);
     }
 
     #[test]
@@ -239,13 +186,9 @@ mod tests {
 
     #[test]
     fn foreign_shapes_are_tolerated() {
-        for value in [
-            json!(null),
-            json!(5),
-            json!("x"),
-            json!([1]),
-            json!({"aggregation": 5, "range_filter": []}),
-        ] {
+        for value in
+            [json!(null), json!(5), json!("x"), json!([1]), json!({"aggregation": 5, "range_filter": []})]
+        {
             check(value, expect!["declared"]);
         }
     }

@@ -57,11 +57,7 @@ impl FieldPath {
 
     /// The top-level field this path lives under, which is what a grant names.
     pub fn top_level(&self, is_declared: impl Fn(&str) -> bool) -> &str {
-        if is_declared(&self.0) {
-            &self.0
-        } else {
-            self.first_part()
-        }
+        if is_declared(&self.0) { &self.0 } else { self.first_part() }
     }
 
     /// The value at this path under the field that [`Self::top_level`] gave. A record that holds another field
@@ -125,9 +121,7 @@ mod tests {
     #[track_caller]
     fn check(path: &str, expected: Expect) {
         let outcome = match FieldPath::parse(path) {
-            Ok(path) => path
-                .resolve(&record())
-                .map_or("absent".to_owned(), Value::to_string),
+            Ok(path) => path.resolve(&record()).map_or("absent".to_owned(), Value::to_string),
             Err(error) => error.to_string(),
         };
         expected.assert_eq(&outcome);
@@ -170,14 +164,8 @@ mod tests {
     fn bounds_are_typed_errors() {
         check("", expect!["a field path must not be empty"]);
         check("a\0b", expect!["a field path must not contain NUL"]);
-        check(
-            &"a".repeat(1_025),
-            expect!["a field path must not be longer than 1024 bytes"],
-        );
-        check(
-            &["a"; 17].join("."),
-            expect!["a field path must not have more than 16 parts"],
-        );
+        check(&"a".repeat(1_025), expect!["a field path must not be longer than 1024 bytes"]);
+        check(&["a"; 17].join("."), expect!["a field path must not have more than 16 parts"]);
         check(&["a"; 16].join("."), expect!["absent"]);
     }
 
@@ -197,11 +185,6 @@ mod tests {
         assert_eq!(under("a").as_deref(), Some(r#"{"c":1}"#));
         assert_eq!(under("a.b").as_deref(), Some(r#""literal""#));
         assert_eq!(under("body"), None);
-        assert_eq!(
-            FieldPath::parse("list.0")
-                .unwrap()
-                .resolve_under("lis", &record()),
-            None
-        );
+        assert_eq!(FieldPath::parse("list.0").unwrap().resolve_under("lis", &record()), None);
     }
 }

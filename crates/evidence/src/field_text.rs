@@ -48,14 +48,10 @@ impl TextKind {
 pub fn text_of(value: &Value) -> FieldText<'_> {
     match (classify(value), value) {
         (binary @ (Content::Base64 { .. } | Content::BlobRef { .. }), _) => FieldText::Binary(binary),
-        (_, Value::String(text)) => FieldText::Text {
-            text: Cow::Borrowed(text),
-            kind: TextKind::String,
-        },
-        (_, Value::Object(_) | Value::Array(_)) => FieldText::Text {
-            text: Cow::Owned(value.to_string()),
-            kind: TextKind::Json,
-        },
+        (_, Value::String(text)) => FieldText::Text { text: Cow::Borrowed(text), kind: TextKind::String },
+        (_, Value::Object(_) | Value::Array(_)) => {
+            FieldText::Text { text: Cow::Owned(value.to_string()), kind: TextKind::Json }
+        }
         (_, Value::Number(_)) => FieldText::NotText { json_type: "number" },
         (_, Value::Bool(_)) => FieldText::NotText { json_type: "boolean" },
         (_, Value::Null) => FieldText::NotText { json_type: "null" },
@@ -81,10 +77,7 @@ mod tests {
     fn strings_and_structures_are_text() {
         check(&json!("hello"), expect!["string hello"]);
         check(&json!(""), expect!["string "]);
-        check(
-            &json!({"b": [1, 2], "a": null}),
-            expect![[r#"json {"b":[1,2],"a":null}"#]],
-        );
+        check(&json!({"b": [1, 2], "a": null}), expect![[r#"json {"b":[1,2],"a":null}"#]]);
         check(&json!([]), expect!["json []"]);
     }
 

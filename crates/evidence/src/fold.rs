@@ -124,12 +124,7 @@ mod tests {
     fn check(text: &str, query: &str, expected: Expect) {
         let found = find_folded(text, query).map(|range| {
             let matched = scalars::slice(text, range.start, range.end);
-            format!(
-                "{}..{} {}",
-                range.start,
-                range.end,
-                matched.escape_unicode_marks()
-            )
+            format!("{}..{} {}", range.start, range.end, matched.escape_unicode_marks())
         });
         expected.assert_eq(&found.unwrap_or_else(|| "none".to_owned()));
     }
@@ -172,11 +167,7 @@ mod tests {
         check("Tiếng Việt", "tieng viet", expect!["0..10 Tiếng Việt"]);
         check("ёлка", "елка", expect!["0..4 ёлка"]);
         check("שָׁלוֹם", "שלום", expect![[r"0..7 ש\u{5b8}\u{5c1}לו\u{5b9}ם"]]);
-        check(
-            "مَرْحَبًا",
-            "مرحبا",
-            expect![[r"0..9 م\u{64e}ر\u{652}ح\u{64e}ب\u{64b}ا"]],
-        );
+        check("مَرْحَبًا", "مرحبا", expect![[r"0..9 م\u{64e}ر\u{652}ح\u{64e}ب\u{64b}ا"]]);
     }
 
     #[test]
@@ -245,10 +236,7 @@ mod tests {
                 found.start <= start + scalars::count(piece) && found.end <= total,
                 "{piece:?} in {text:?}"
             );
-            assert_eq!(
-                find_folded(&fold(&text), &fold(piece)).is_some(),
-                !fold(piece).is_empty()
-            );
+            assert_eq!(find_folded(&fold(&text), &fold(piece)).is_some(), !fold(piece).is_empty());
         }
     }
 }

@@ -27,10 +27,7 @@ impl PreviewBudget {
     /// A budget of at most `max` characters; nothing below 96 or above 240 is given.
     pub fn at_most(max: usize) -> Self {
         let max = max.clamp(96, Self::STANDARD.max);
-        Self {
-            min: max * 2 / 3,
-            max,
-        }
+        Self { min: max * 2 / 3, max }
     }
 }
 
@@ -67,9 +64,10 @@ pub fn preview(text: &str, matches: &[Range<usize>], budget: PreviewBudget) -> P
     let shown = if total_chars <= budget.max {
         0..total_chars
     } else {
-        let anchor = matches.iter().find(inside).map_or(0..0, |first| {
-            first.start..first.end.min(total_chars).min(first.start + budget.max)
-        });
+        let anchor = matches
+            .iter()
+            .find(inside)
+            .map_or(0..0, |first| first.start..first.end.min(total_chars).min(first.start + budget.max));
         Layout::new(text, total_chars, &anchor, budget.max).choose(&anchor, budget.min)
     };
     Preview {
@@ -114,16 +112,14 @@ pub fn render_marked(preview: &Preview) -> String {
 fn push_unmarked(out: &mut String, text: &str, from: usize, length: usize) -> usize {
     for (byte, c) in text[from..from + length].char_indices() {
         let broken = c == '<' && starts_marker(&text.as_bytes()[from + byte + 1..]);
-        out.write_char(if broken { '‹' } else { c })
-            .expect("writing to a string cannot fail");
+        out.write_char(if broken { '‹' } else { c }).expect("writing to a string cannot fail");
     }
     length
 }
 
 fn starts_marker(after_bracket: &[u8]) -> bool {
     let name = after_bracket.strip_prefix(b"/").unwrap_or(after_bracket);
-    name.get(..4)
-        .is_some_and(|name| name.eq_ignore_ascii_case(b"mark"))
+    name.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"mark"))
 }
 
 /// The parts of the ranges inside `shown`, in order, with touching ones joined.

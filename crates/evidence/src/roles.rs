@@ -91,12 +91,7 @@ pub struct Display<'v> {
 impl Roles {
     /// Roles from pairs of field and role, as declared.
     pub fn new<F: Into<String>>(declared: impl IntoIterator<Item = (F, Role)>) -> Self {
-        Self(
-            declared
-                .into_iter()
-                .map(|(field, role)| (field.into(), role))
-                .collect(),
-        )
+        Self(declared.into_iter().map(|(field, role)| (field.into(), role)).collect())
     }
 
     /// Roles from a stream's `field_capabilities`, in their full form or as compact flag strings.
@@ -113,10 +108,7 @@ impl Roles {
 
     /// The fields that declare `role`, in declared order.
     pub fn fields_with<'r>(&'r self, role: &'r Role) -> impl Iterator<Item = &'r str> {
-        self.0
-            .iter()
-            .filter(move |(_, declared)| declared == role)
-            .map(|(field, _)| field.as_str())
+        self.0.iter().filter(move |(_, declared)| declared == role).map(|(field, _)| field.as_str())
     }
 
     /// What `data` shows in each role.
@@ -127,14 +119,8 @@ impl Roles {
             body: self.text(&Role::Body, data),
             actor: self.text(&Role::Actor, data),
             event_time: self.text(&Role::EventTime, data),
-            amount: self
-                .values(&Role::Amount, data)
-                .flatten()
-                .find(|value| !value.is_null()),
-            media: self
-                .values(&Role::Media, data)
-                .flatten()
-                .find(|value| !value.is_null()),
+            amount: self.values(&Role::Amount, data).flatten().find(|value| !value.is_null()),
+            media: self.values(&Role::Media, data).flatten().find(|value| !value.is_null()),
             thread: self
                 .values(&Role::Thread, data)
                 .map(|value| value.filter(|value| !value.is_null()))
@@ -155,10 +141,7 @@ impl Roles {
         role: &Role,
         data: &'v Map<String, Value>,
     ) -> impl Iterator<Item = Option<&'v Value>> {
-        self.0
-            .iter()
-            .filter(move |(_, declared)| declared == role)
-            .map(|(field, _)| data.get(field))
+        self.0.iter().filter(move |(_, declared)| declared == role).map(|(field, _)| data.get(field))
     }
 }
 
@@ -178,9 +161,7 @@ mod tests {
 
     #[track_caller]
     fn check(declared: &str, data: Value, expected: Expect) {
-        let pairs = declared
-            .split_whitespace()
-            .map(|pair| pair.split_once('=').unwrap());
+        let pairs = declared.split_whitespace().map(|pair| pair.split_once('=').unwrap());
         let roles = Roles::new(pairs.map(|(field, role)| (field, Role::parse(role))));
         let data = object(data);
         let shown = roles.display(&data);
@@ -216,35 +197,15 @@ mod tests {
 
     #[test]
     fn names_are_not_guessed() {
-        check(
-            "",
-            json!({"title": "Hi", "subject": "Hi", "body": "text", "name": "x"}),
-            expect![""],
-        );
+        check("", json!({"title": "Hi", "subject": "Hi", "body": "text", "name": "x"}), expect![""]);
     }
 
     #[test]
     fn the_first_field_with_a_value_is_taken() {
-        check(
-            "a=primary-title b=primary-title",
-            json!({"b": "B", "a": "A"}),
-            expect!["title=A"],
-        );
-        check(
-            "a=primary-title b=primary-title",
-            json!({"b": "B", "a": "  "}),
-            expect!["title=B"],
-        );
-        check(
-            "a=primary-title b=primary-title",
-            json!({"b": "B", "a": null}),
-            expect!["title=B"],
-        );
-        check(
-            "a=amount b=amount",
-            json!({"a": null, "b": "5 EUR"}),
-            expect![[r#"amount="5 EUR""#]],
-        );
+        check("a=primary-title b=primary-title", json!({"b": "B", "a": "A"}), expect!["title=A"]);
+        check("a=primary-title b=primary-title", json!({"b": "B", "a": "  "}), expect!["title=B"]);
+        check("a=primary-title b=primary-title", json!({"b": "B", "a": null}), expect!["title=B"]);
+        check("a=amount b=amount", json!({"a": null, "b": "5 EUR"}), expect![[r#"amount="5 EUR""#]]);
     }
 
     #[test]
@@ -256,11 +217,7 @@ mod tests {
 
     #[test]
     fn a_compound_thread_needs_all_its_parts() {
-        check(
-            "a=thread b=thread",
-            json!({"b": 2, "a": "x"}),
-            expect![[r#"thread=["\"x\"", "2"]"#]],
-        );
+        check("a=thread b=thread", json!({"b": 2, "a": "x"}), expect![[r#"thread=["\"x\"", "2"]"#]]);
         check("a=thread b=thread", json!({"a": "x"}), expect![""]);
         check("a=thread b=thread", json!({"a": "x", "b": null}), expect![""]);
     }
@@ -273,16 +230,8 @@ mod tests {
 
     #[test]
     fn every_role_keeps_its_spelling() {
-        for text in [
-            "primary-title",
-            "secondary",
-            "event-time",
-            "actor",
-            "amount",
-            "media",
-            "thread",
-            "body",
-        ] {
+        for text in ["primary-title", "secondary", "event-time", "actor", "amount", "media", "thread", "body"]
+        {
             assert_eq!(Role::parse(text).as_str(), text);
             assert!(!matches!(Role::parse(text), Role::Unknown(_)));
         }

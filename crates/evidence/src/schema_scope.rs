@@ -114,10 +114,8 @@ mod tests {
     fn check(stream: Option<&str>, connection: Option<&str>, expected: Expect) {
         let mut schema = document();
         scope(&mut schema, stream, connection);
-        let mut lines = vec![format!(
-            "{} connectors, {} streams",
-            schema["connector_count"], schema["stream_count"]
-        )];
+        let mut lines =
+            vec![format!("{} connectors, {} streams", schema["connector_count"], schema["stream_count"])];
         for connector in schema["connectors"].as_array().unwrap() {
             lines.push(format!(
                 "{} {}",
@@ -125,14 +123,8 @@ mod tests {
                 connector["stream_count"]
             ));
             for stream in connector["streams"].as_array().unwrap() {
-                let own = stream
-                    .get("granted_connections")
-                    .or(connector.get("granted_connections"));
-                lines.push(format!(
-                    "  {} {}",
-                    stream["name"].as_str().unwrap(),
-                    own.unwrap_or(&Value::Null)
-                ));
+                let own = stream.get("granted_connections").or(connector.get("granted_connections"));
+                lines.push(format!("  {} {}", stream["name"].as_str().unwrap(), own.unwrap_or(&Value::Null)));
             }
         }
         expected.assert_eq(&lines.join("\n"));
@@ -220,10 +212,7 @@ mod tests {
         for (mut given, left) in [
             (json!(null), json!(null)),
             (json!({"streams": ["a", "b"]}), json!({"streams": ["a"]})),
-            (
-                json!({"streams": [{"name": "a"}, 5]}),
-                json!({"streams": [{"name": "a"}]}),
-            ),
+            (json!({"streams": [{"name": "a"}, 5]}), json!({"streams": [{"name": "a"}]})),
             (
                 json!({"connectors": [null, {"streams": 1}, {"streams": [{"name": "a"}]}]}),
                 json!({"connectors": [{"streams": [{"name": "a"}], "stream_count": 1}], "connector_count": 1, "stream_count": 1}),

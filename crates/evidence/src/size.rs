@@ -47,13 +47,7 @@ impl Extent {
     /// A value of which nothing is shown, measured as minified JSON.
     pub fn withheld_json(value: &impl Serialize) -> Self {
         let total_bytes = json_bytes(value);
-        Self {
-            total_chars: None,
-            total_bytes,
-            shown_chars: 0,
-            shown_bytes: 0,
-            truncated: total_bytes > 0,
-        }
+        Self { total_chars: None, total_bytes, shown_chars: 0, shown_bytes: 0, truncated: total_bytes > 0 }
     }
 }
 

@@ -37,16 +37,10 @@ pub fn neutralise(text: &str) -> Neutral<'_> {
         before = before.then(c, harmless);
     }
     if replaced == 0 {
-        return Neutral {
-            text: Cow::Borrowed(text),
-            replaced,
-        };
+        return Neutral { text: Cow::Borrowed(text), replaced };
     }
     out.push_str(&text[copied..]);
-    Neutral {
-        text: Cow::Owned(out),
-        replaced,
-    }
+    Neutral { text: Cow::Owned(out), replaced }
 }
 
 /// What stands before the current character, as far as emoji sequences care.
@@ -143,17 +137,9 @@ mod tests {
 
     #[test]
     fn ordinary_text_is_untouched() {
-        for text in [
-            "",
-            "Hello,\n\tworld",
-            "žluťoučký",
-            "漢字かな",
-            "שלום",
-            "مرحبا",
-            "नमस्ते",
-            "e\u{301}",
-            "…‹›",
-        ] {
+        for text in
+            ["", "Hello,\n\tworld", "žluťoučký", "漢字かな", "שלום", "مرحبا", "नमस्ते", "e\u{301}", "…‹›"]
+        {
             let neutral = neutralise(text);
             assert!(matches!(neutral.text, Cow::Borrowed(same) if same == text));
             assert_eq!(neutral.replaced, 0);
@@ -170,24 +156,15 @@ mod tests {
     #[test]
     fn reordering_is_made_visible() {
         check("user\u{202E}txt.exe", expect![[r#""user�txt.exe" 1"#]]);
-        check(
-            "\u{2066}a\u{2069}\u{200E}\u{200F}\u{61C}",
-            expect![[r#""�a����" 5"#]],
-        );
+        check("\u{2066}a\u{2069}\u{200E}\u{200F}\u{61C}", expect![[r#""�a����" 5"#]]);
     }
 
     #[test]
     fn hidden_text_is_made_visible() {
-        check(
-            "a\u{200B}b\u{200C}c\u{200D}d\u{2060}\u{FEFF}",
-            expect![[r#""a�b�c�d��" 5"#]],
-        );
+        check("a\u{200B}b\u{200C}c\u{200D}d\u{2060}\u{FEFF}", expect![[r#""a�b�c�d��" 5"#]]);
         check("hi\u{E0001}\u{E0049}\u{E007F}", expect![[r#""hi���" 3"#]]);
         check("x\u{E0100}\u{E01EF}\u{FE00}\u{FE0F}", expect![[r#""x����" 4"#]]);
-        check(
-            "a\u{2028}b\u{2029}\u{FFF9}c\u{FFFA}\u{FFFB}",
-            expect![[r#""a�b��c��" 5"#]],
-        );
+        check("a\u{2028}b\u{2029}\u{FFF9}c\u{FFFA}\u{FFFB}", expect![[r#""a�b��c��" 5"#]]);
         check("a\u{AD}b\u{3164}\u{115F}\u{34F}", expect![[r#""a�b���" 4"#]]);
     }
 
@@ -217,11 +194,7 @@ mod tests {
             let text = random.text(50);
             let neutral = neutralise(&text);
             assert_eq!(neutral.text.chars().count(), text.chars().count());
-            let changed = text
-                .chars()
-                .zip(neutral.text.chars())
-                .filter(|(a, b)| a != b)
-                .count();
+            let changed = text.chars().zip(neutral.text.chars()).filter(|(a, b)| a != b).count();
             assert_eq!(changed, neutral.replaced);
             assert_eq!(neutralise(&neutral.text).replaced, 0, "{text:?}");
         }

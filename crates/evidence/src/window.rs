@@ -76,12 +76,7 @@ pub struct QueryNotFound;
 pub fn cut(text: &str, request: &WindowRequest) -> Result<TextWindow, QueryNotFound> {
     match request {
         WindowRequest::Offset { offset, limit } => Ok(cut_at(text, *offset, effective(*limit))),
-        WindowRequest::Query {
-            q,
-            before,
-            after,
-            limit,
-        } => {
+        WindowRequest::Query { q, before, after, limit } => {
             let found = find_folded(text, q).ok_or(QueryNotFound)?;
             let context = |chars: Option<usize>| chars.unwrap_or(0).min(MAX_CONTEXT_CHARS);
             let limit = if limit.is_none() && (before.is_some() || after.is_some()) {
@@ -105,11 +100,7 @@ fn cut_at(text: &str, offset: usize, limit_chars: usize) -> TextWindow {
     let (head, rest) = scalars::split(text, offset);
     let (shown, tail) = scalars::split(rest, limit_chars);
     // Nothing is left only at the end, which an offset beyond the text does not move.
-    let start_chars = if rest.is_empty() {
-        scalars::count(head)
-    } else {
-        offset
-    };
+    let start_chars = if rest.is_empty() { scalars::count(head) } else { offset };
     let end_chars = start_chars + scalars::count(shown);
     let has_more = !tail.is_empty();
     TextWindow {
@@ -137,19 +128,11 @@ mod tests {
     use crate::random::Random;
 
     fn offset(offset: usize, limit: usize) -> WindowRequest {
-        WindowRequest::Offset {
-            offset,
-            limit: Some(limit),
-        }
+        WindowRequest::Offset { offset, limit: Some(limit) }
     }
 
     fn query(q: &str, before: Option<usize>, after: Option<usize>, limit: Option<usize>) -> WindowRequest {
-        WindowRequest::Query {
-            q: q.to_owned(),
-            before,
-            after,
-            limit,
-        }
+        WindowRequest::Query { q: q.to_owned(), before, after, limit }
     }
 
     fn describe(window: &TextWindow) -> String {
@@ -182,55 +165,23 @@ mod tests {
 
     #[test]
     fn a_short_text_is_complete() {
-        check(
-            "hello",
-            &offset(0, 10),
-            expect![[r#""hello" 0..5/5 limit=10 complete"#]],
-        );
-        check(
-            "hello",
-            &offset(0, 5),
-            expect![[r#""hello" 0..5/5 limit=5 complete"#]],
-        );
+        check("hello", &offset(0, 10), expect![[r#""hello" 0..5/5 limit=10 complete"#]]);
+        check("hello", &offset(0, 5), expect![[r#""hello" 0..5/5 limit=5 complete"#]]);
         check("", &offset(0, 5), expect![[r#""" 0..0/0 limit=5 complete"#]]);
     }
 
     #[test]
     fn a_long_text_says_how_to_read_on() {
-        check(
-            "hello world",
-            &offset(0, 5),
-            expect![[r#""hello" 0..5/11 limit=5 next=5"#]],
-        );
-        check(
-            "hello world",
-            &offset(5, 3),
-            expect![[r#"" wo" 5..8/11 limit=3 next=8 previous=2"#]],
-        );
-        check(
-            "hello world",
-            &offset(9, 5),
-            expect![[r#""ld" 9..11/11 limit=5 previous=4"#]],
-        );
-        check(
-            "hello world",
-            &offset(2, 5),
-            expect![[r#""llo w" 2..7/11 limit=5 next=7 previous=0"#]],
-        );
+        check("hello world", &offset(0, 5), expect![[r#""hello" 0..5/11 limit=5 next=5"#]]);
+        check("hello world", &offset(5, 3), expect![[r#"" wo" 5..8/11 limit=3 next=8 previous=2"#]]);
+        check("hello world", &offset(9, 5), expect![[r#""ld" 9..11/11 limit=5 previous=4"#]]);
+        check("hello world", &offset(2, 5), expect![[r#""llo w" 2..7/11 limit=5 next=7 previous=0"#]]);
     }
 
     #[test]
     fn an_offset_past_the_end_stops_at_the_end() {
-        check(
-            "hello",
-            &offset(5, 2),
-            expect![[r#""" 5..5/5 limit=2 previous=3"#]],
-        );
-        check(
-            "hello",
-            &offset(usize::MAX, 2),
-            expect![[r#""" 5..5/5 limit=2 previous=3"#]],
-        );
+        check("hello", &offset(5, 2), expect![[r#""" 5..5/5 limit=2 previous=3"#]]);
+        check("hello", &offset(usize::MAX, 2), expect![[r#""" 5..5/5 limit=2 previous=3"#]]);
         check("", &offset(9, 2), expect![[r#""" 0..0/0 limit=2 complete"#]]);
     }
 
@@ -249,16 +200,8 @@ mod tests {
 
     #[test]
     fn characters_beyond_the_basic_plane_count_once() {
-        check(
-            "😀😀😀",
-            &offset(1, 1),
-            expect![[r#""😀" 1..2/3 limit=1 next=2 previous=0"#]],
-        );
-        check(
-            "e\u{301}x",
-            &offset(0, 1),
-            expect![[r#""e" 0..1/3 limit=1 next=1"#]],
-        );
+        check("😀😀😀", &offset(1, 1), expect![[r#""😀" 1..2/3 limit=1 next=2 previous=0"#]]);
+        check("e\u{301}x", &offset(0, 1), expect![[r#""e" 0..1/3 limit=1 next=1"#]]);
     }
 
     #[test]
@@ -321,16 +264,8 @@ mod tests {
 
     #[test]
     fn a_query_that_is_not_there_is_an_error() {
-        check(
-            "hello",
-            &query("bye", None, None, None),
-            expect!["the query was not found in the field"],
-        );
-        check(
-            "hello",
-            &query("", None, None, None),
-            expect!["the query was not found in the field"],
-        );
+        check("hello", &query("bye", None, None, None), expect!["the query was not found in the field"]);
+        check("hello", &query("", None, None, None), expect!["the query was not found in the field"]);
     }
 
     #[test]

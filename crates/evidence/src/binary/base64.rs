@@ -43,15 +43,9 @@ fn data_url(text: &str) -> Option<(Option<String>, &str)> {
     if !scheme.eq_ignore_ascii_case("data:") {
         return None;
     }
-    let comma = text
-        .bytes()
-        .take(MAX_HEADER_BYTES)
-        .position(|byte| byte == b',')?;
+    let comma = text.bytes().take(MAX_HEADER_BYTES).position(|byte| byte == b',')?;
     let header = &text[5..comma];
-    let declared = header
-        .len()
-        .checked_sub(7)
-        .and_then(|at| header.split_at_checked(at));
+    let declared = header.len().checked_sub(7).and_then(|at| header.split_at_checked(at));
     let (declared, _) = declared.filter(|(_, marker)| marker.eq_ignore_ascii_case(";base64"))?;
     let name = declared.split(';').next().unwrap_or_default().trim();
     let is_name = |name: &&str| {
@@ -59,10 +53,7 @@ fn data_url(text: &str) -> Option<(Option<String>, &str)> {
             && name.len() <= MAX_MEDIA_TYPE_BYTES
             && name.bytes().all(|byte| byte.is_ascii_graphic())
     };
-    Some((
-        Some(name).filter(is_name).map(str::to_ascii_lowercase),
-        &text[comma + 1..],
-    ))
+    Some((Some(name).filter(is_name).map(str::to_ascii_lowercase), &text[comma + 1..]))
 }
 
 /// What one pass over a base64-like string shows. It exists only for strings in the alphabet.
@@ -93,11 +84,7 @@ impl Shape {
         let mut previous = 0;
         let mut bytes = body.bytes();
         while let Some(byte) = bytes.next() {
-            let byte = if byte == b'%' {
-                percent_decoded(&mut bytes)?
-            } else {
-                byte
-            };
+            let byte = if byte == b'%' { percent_decoded(&mut bytes)? } else { byte };
             match byte {
                 b'\r' => {}
                 b'\n' => lines.end(),
@@ -191,8 +178,7 @@ impl Lines {
     }
 
     fn are_even(&self) -> bool {
-        self.width
-            .is_none_or(|width| !self.uneven && width >= MIN_LINE_CHARS && self.current <= width)
+        self.width.is_none_or(|width| !self.uneven && width >= MIN_LINE_CHARS && self.current <= width)
     }
 }
 

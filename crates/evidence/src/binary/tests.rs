@@ -1,3 +1,5 @@
+//! Cases for `binary`: short inputs, whole expected outputs.
+
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -37,10 +39,7 @@ fn check(text: &str, expected: Expect) {
 #[track_caller]
 fn check_value(value: &Value, expected: Expect) {
     expected.assert_eq(&match classify(value) {
-        Content::Base64 {
-            media_type,
-            decoded_bytes,
-        } => {
+        Content::Base64 { media_type, decoded_bytes } => {
             format!("base64 {} {decoded_bytes}", media_type.as_deref().unwrap_or("?"))
         }
         other => format!("{other:?}"),
@@ -54,26 +53,17 @@ fn long_base64_is_recognised_in_every_spelling() {
     check(&encode(&data, STANDARD, false), expect!["base64 image/png 400"]);
     check(&encode(&data, URL_SAFE, true), expect!["base64 image/png 400"]);
     check(&encode(&data, URL_SAFE, false), expect!["base64 image/png 400"]);
-    check(
-        &format!("\n{}\n", encode(&data, STANDARD, true)),
-        expect!["base64 image/png 400"],
-    );
+    check(&format!("\n{}\n", encode(&data, STANDARD, true)), expect!["base64 image/png 400"]);
 }
 
 #[test]
 fn broken_lines_are_recognised_when_they_are_even() {
     let encoded = encode(&bytes(b"%PDF-1.7", 401), STANDARD, true);
     for (width, separator) in [(76, "\r\n"), (64, "\n")] {
-        let lines: Vec<&str> = encoded
-            .as_bytes()
-            .chunks(width)
-            .map(|line| std::str::from_utf8(line).unwrap())
-            .collect();
+        let lines: Vec<&str> =
+            encoded.as_bytes().chunks(width).map(|line| std::str::from_utf8(line).unwrap()).collect();
         check(&lines.join(separator), expect!["base64 application/pdf 401"]);
-        check(
-            &(lines.join(separator) + separator),
-            expect!["base64 application/pdf 401"],
-        );
+        check(&(lines.join(separator) + separator), expect!["base64 application/pdf 401"]);
     }
     let words = "Alpha1\nBeta22\nGammaRay\n".repeat(20);
     check(&words, expect!["Text"]);
@@ -94,24 +84,12 @@ fn common_files_are_named_by_their_first_bytes() {
 
 #[test]
 fn data_urls_of_any_length_are_recognised() {
-    check(
-        "data:image/png;base64,iVBORw0KGgo=",
-        expect!["base64 image/png 8"],
-    );
+    check("data:image/png;base64,iVBORw0KGgo=", expect!["base64 image/png 8"]);
     check("DATA:Image/GIF;BASE64,R0lGODlh", expect!["base64 image/gif 6"]);
-    check(
-        "data:text/plain;charset=utf-8;base64,SGVsbG8",
-        expect!["base64 text/plain 5"],
-    );
+    check("data:text/plain;charset=utf-8;base64,SGVsbG8", expect!["base64 text/plain 5"]);
     check("data:;base64,R0lGODlhAAAA", expect!["base64 image/gif 9"]);
-    check(
-        "data:application/pdf;base64,",
-        expect!["base64 application/pdf 0"],
-    );
-    check(
-        "data:image/png;base64,iVBORw0KGgo%3D",
-        expect!["base64 image/png 8"],
-    );
+    check("data:application/pdf;base64,", expect!["base64 application/pdf 0"]);
+    check("data:image/png;base64,iVBORw0KGgo%3D", expect!["base64 image/png 8"]);
     check("data:image/png;base64,iVBOR", expect!["base64 image/png 3"]);
 }
 
@@ -135,10 +113,7 @@ fn text_is_not_taken_for_base64() {
     check(&"ACGT".repeat(200), expect!["Text"]);
     check(&"a".repeat(1_000), expect!["Text"]);
     check(&"漢字".repeat(400), expect!["Text"]);
-    check(
-        &format!("https://example.org/{}", "a1B/".repeat(100)),
-        expect!["Text"],
-    );
+    check(&format!("https://example.org/{}", "a1B/".repeat(100)), expect!["Text"]);
     check(&"Users/Anna/Notes2024/".repeat(20), expect!["Text"]);
     check(&"A-long-Slug-of-2024-words-".repeat(20), expect!["Text"]);
     check(&"snake_Case_Name_1_".repeat(24), expect!["Text"]);
@@ -163,10 +138,7 @@ fn unsound_base64_is_text() {
     check(&format!("{encoded}A"), expect!["Text"]);
     check(&format!("==={encoded}"), expect!["Text"]);
     check(&format!("{encoded}-_-+"), expect!["Text"]);
-    check(
-        &encoded.replacen(|c: char| c.is_ascii_digit(), " ", 1),
-        expect!["Text"],
-    );
+    check(&encoded.replacen(|c: char| c.is_ascii_digit(), " ", 1), expect!["Text"]);
     check(&format!("{encoded}%"), expect!["Text"]);
 }
 
@@ -228,11 +200,9 @@ fn a_blob_reference_stays_and_loses_only_bytes() {
 
 #[test]
 fn values_without_binary_are_unchanged() {
-    for value in [
-        json!(null),
-        json!("text"),
-        json!({"id": 1, "url": "https://example.org", "list": [[], {}]}),
-    ] {
+    for value in
+        [json!(null), json!("text"), json!({"id": 1, "url": "https://example.org", "list": [[], {}]})]
+    {
         assert_eq!(redact(&value), (value.clone(), vec![]));
     }
 }
@@ -272,14 +242,10 @@ fn arbitrary(random: &mut Random, depth: usize) -> Value {
             let alphabet = if random.below(2) == 0 { STANDARD } else { URL_SAFE };
             encode(&bytes(b"", length), alphabet, random.below(2) == 0).into()
         }
-        3 => format!(
-            "data:image/png;base64,{}",
-            encode(&bytes(b"", random.below(50)), STANDARD, true)
-        )
-        .into(),
-        4 => (0..random.below(4))
-            .map(|_| arbitrary(random, depth - 1))
-            .collect(),
+        3 => {
+            format!("data:image/png;base64,{}", encode(&bytes(b"", random.below(50)), STANDARD, true)).into()
+        }
+        4 => (0..random.below(4)).map(|_| arbitrary(random, depth - 1)).collect(),
         _ => (0..random.below(4))
             .map(|index| (format!("f{index}"), arbitrary(random, depth - 1)))
             .collect::<Map<_, _>>()
@@ -293,10 +259,8 @@ fn assert_no_base64(value: &Value) {
         Value::Array(items) => items.iter().for_each(assert_no_base64),
         Value::Object(members) => members.values().for_each(assert_no_base64),
         Value::String(text) => {
-            let longest = text
-                .split(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c))
-                .map(str::len)
-                .max();
+            let longest =
+                text.split(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c)).map(str::len).max();
             assert!(longest.unwrap_or(0) < 256, "{text}");
         }
         _ => {}

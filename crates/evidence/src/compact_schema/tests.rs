@@ -1,3 +1,5 @@
+//! Cases for `compact_schema`: short inputs, whole expected outputs.
+
 use expect_test::{Expect, expect};
 use serde_json::json;
 
@@ -15,33 +17,20 @@ fn check(schema: Value, expected: Expect) {
 #[track_caller]
 fn check_connections(streams: &[&str], expected: Expect) {
     let list = |names: &str| -> Value {
-        names
-            .split_whitespace()
-            .map(|name| json!({ "connection_id": name }))
-            .collect()
+        names.split_whitespace().map(|name| json!({ "connection_id": name })).collect()
     };
-    let streams: Value = streams
-        .iter()
-        .map(|names| json!({"name": "s", "granted_connections": list(names)}))
-        .collect();
+    let streams: Value =
+        streams.iter().map(|names| json!({"name": "s", "granted_connections": list(names)})).collect();
     let small = compact(&json!({"connectors": [{"streams": streams}]}));
     let show = |value: &Value| match value.get("granted_connections").and_then(Value::as_array) {
         Some(own) => format!(
             "[{}]",
-            own.iter()
-                .map(|c| c["connection_id"].as_str().unwrap())
-                .collect::<Vec<_>>()
-                .join(" ")
+            own.iter().map(|c| c["connection_id"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
         ),
         None => "-".to_owned(),
     };
     let connector = &small["connectors"][0];
-    let own: Vec<String> = connector["streams"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(show)
-        .collect();
+    let own: Vec<String> = connector["streams"].as_array().unwrap().iter().map(show).collect();
     expected.assert_eq(&format!("{}: {}", show(connector), own.join(" ")));
 }
 
@@ -120,28 +109,18 @@ fn names_of_connections_count_in_the_comparison() {
         {"granted_connections": named}, {"granted_connections": named},
         {"granted_connections": [{"connection_id": "a"}]},
     ]}]}));
-    assert_eq!(
-        small["connectors"][0]["streams"][0].get("granted_connections"),
-        None
-    );
-    assert_eq!(
-        small["connectors"][0]["streams"][2]["granted_connections"],
-        json!([{"connection_id": "a"}])
-    );
+    assert_eq!(small["connectors"][0]["streams"][0].get("granted_connections"), None);
+    assert_eq!(small["connectors"][0]["streams"][2]["granted_connections"], json!([{"connection_id": "a"}]));
 }
 
 #[test]
 fn every_surviving_member_survives() {
-    let members: Map<String, Value> = STREAM_MEMBERS
-        .iter()
-        .map(|name| ((*name).to_owned(), json!(1)))
-        .collect();
+    let members: Map<String, Value> =
+        STREAM_MEMBERS.iter().map(|name| ((*name).to_owned(), json!(1))).collect();
     let small = compact_stream(&Value::Object(members.clone()), None);
     assert_eq!(small, Value::Object(members));
-    let entry: Map<String, Value> = EXPAND_MEMBERS
-        .iter()
-        .map(|name| ((*name).to_owned(), json!(1)))
-        .collect();
+    let entry: Map<String, Value> =
+        EXPAND_MEMBERS.iter().map(|name| ((*name).to_owned(), json!(1))).collect();
     let small = compact_stream(&json!({"expand_capabilities": [entry.clone()]}), None);
     assert_eq!(small["expand_capabilities"][0], Value::Object(entry));
 }
@@ -198,9 +177,7 @@ fn arbitrary_documents_never_fail() {
             0 => Value::Null,
             1 => random.pick(KEYS).into(),
             2 => random.below(3).into(),
-            3 | 4 => (0..random.below(4))
-                .map(|_| arbitrary(random, depth - 1))
-                .collect(),
+            3 | 4 => (0..random.below(4)).map(|_| arbitrary(random, depth - 1)).collect(),
             _ => (0..random.below(5))
                 .map(|_| (random.pick(KEYS).to_owned(), arbitrary(random, depth - 1)))
                 .collect::<Map<_, _>>()

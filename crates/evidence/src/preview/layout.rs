@@ -47,18 +47,9 @@ impl<'t> Layout<'t> {
         for byte in grapheme_boundaries(text, before.len(), region.len(), end == total) {
             chars += scalars::count(&region[counted..byte]);
             counted = byte;
-            boundaries.push(Boundary {
-                chars,
-                byte,
-                word: words.binary_search(&byte).is_ok(),
-            });
+            boundaries.push(Boundary { chars, byte, word: words.binary_search(&byte).is_ok() });
         }
-        Self {
-            region,
-            boundaries,
-            max,
-            total,
-        }
+        Self { region, boundaries, max, total }
     }
 
     /// The range to show.
@@ -67,11 +58,7 @@ impl<'t> Layout<'t> {
             // A single cluster longer than the budget: the budget wins, because the output must be bounded.
             return anchor.start..(anchor.start + self.max).min(self.total);
         };
-        let mut span = Span {
-            layout: self,
-            low: core.start,
-            high: core.end,
-        };
+        let mut span = Span { layout: self, low: core.start, high: core.end };
         let share = (self.max - span.len()) / 2;
         let limit = span.len() + share;
         span.extend_before(Step::Word, limit);
@@ -94,14 +81,8 @@ impl<'t> Layout<'t> {
     /// graphemes from its start as fit.
     fn core(&self, anchor: &Range<usize>) -> Option<Range<usize>> {
         for step in [Step::Word, Step::Grapheme] {
-            let low = self
-                .boundaries
-                .iter()
-                .rposition(|b| b.chars <= anchor.start && b.stops(step));
-            let high = self
-                .boundaries
-                .iter()
-                .position(|b| b.chars >= anchor.end && b.stops(step));
+            let low = self.boundaries.iter().rposition(|b| b.chars <= anchor.start && b.stops(step));
+            let high = self.boundaries.iter().position(|b| b.chars >= anchor.end && b.stops(step));
             if let (Some(low), Some(high)) = (low, high)
                 && self.length(low, high) <= self.max
             {
@@ -109,18 +90,13 @@ impl<'t> Layout<'t> {
             }
         }
         let low = self.boundaries.iter().rposition(|b| b.chars <= anchor.start)?;
-        let high = self
-            .boundaries
-            .iter()
-            .rposition(|b| b.chars <= self.boundaries[low].chars + self.max)?;
+        let high = self.boundaries.iter().rposition(|b| b.chars <= self.boundaries[low].chars + self.max)?;
         // What is left must still reach into the match, or the preview would not show it.
         (self.boundaries[high].chars > anchor.start).then_some(low..high)
     }
 
     fn length(&self, low: usize, high: usize) -> usize {
-        self.boundaries[high]
-            .chars
-            .saturating_sub(self.boundaries[low].chars)
+        self.boundaries[high].chars.saturating_sub(self.boundaries[low].chars)
     }
 }
 
@@ -224,11 +200,8 @@ impl Span<'_> {
 
 /// Byte offsets in `region` where words begin or end. The edges count only where the text itself ends there.
 fn word_boundaries(region: &str, starts_text: bool, ends_text: bool) -> Vec<usize> {
-    let mut offsets: Vec<usize> = region
-        .split_word_bound_indices()
-        .map(|(byte, _)| byte)
-        .skip(usize::from(!starts_text))
-        .collect();
+    let mut offsets: Vec<usize> =
+        region.split_word_bound_indices().map(|(byte, _)| byte).skip(usize::from(!starts_text)).collect();
     if ends_text {
         offsets.push(region.len());
     }

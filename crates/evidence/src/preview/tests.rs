@@ -1,3 +1,5 @@
+//! Cases for `preview`: short inputs, whole expected outputs.
+
 use expect_test::{Expect, expect};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -38,30 +40,20 @@ fn hold_promises(text: &str, cut: &Preview, budget: PreviewBudget) {
     assert_eq!(cut.text, scalars::slice(text, cut.start_chars, cut.end_chars));
     assert_eq!(cut.truncated, cut.text != text);
     assert!(length <= budget.max, "{length}");
-    assert!(
-        length >= budget.min.min(cut.total_chars) || has_long_cluster(text, budget),
-        "{length} {text:?}"
-    );
+    assert!(length >= budget.min.min(cut.total_chars) || has_long_cluster(text, budget), "{length} {text:?}");
     for range in &cut.matches {
         assert!(cut.start_chars <= range.start && range.start < range.end && range.end <= cut.end_chars);
     }
     if !has_long_cluster(text, budget) {
         let from = text.len() - scalars::split(text, cut.start_chars).1.len();
-        let edges: Vec<usize> = text
-            .grapheme_indices(true)
-            .map(|(byte, _)| byte)
-            .chain([text.len()])
-            .collect();
-        assert!(
-            edges.contains(&from) && edges.contains(&(from + cut.text.len())),
-            "{text:?}"
-        );
+        let edges: Vec<usize> =
+            text.grapheme_indices(true).map(|(byte, _)| byte).chain([text.len()]).collect();
+        assert!(edges.contains(&from) && edges.contains(&(from + cut.text.len())), "{text:?}");
     }
 }
 
 fn has_long_cluster(text: &str, budget: PreviewBudget) -> bool {
-    text.graphemes(true)
-        .any(|cluster| scalars::count(cluster) > budget.max - budget.min)
+    text.graphemes(true).any(|cluster| scalars::count(cluster) > budget.max - budget.min)
 }
 
 #[test]
@@ -182,11 +174,7 @@ fn a_long_neighbour_is_cut_rather_than_left_out() {
 
 #[test]
 fn text_without_spaces_is_cut_between_characters() {
-    let text = format!(
-        "{}検索{}",
-        "漢字かな交じり文".repeat(40),
-        "の結果を表示する".repeat(40)
-    );
+    let text = format!("{}検索{}", "漢字かな交じり文".repeat(40), "の結果を表示する".repeat(40));
     check_within(
         &text,
         "検索",
@@ -223,21 +211,13 @@ fn a_cluster_longer_than_the_budget_is_cut() {
     let cut = preview(&text, &find(&text, "needle"), PreviewBudget::STANDARD);
     assert!(cut.truncated && cut.text.chars().count() <= 240);
     let marks = "\u{301}".repeat(5_000);
-    let cut = preview(
-        &marks,
-        std::slice::from_ref(&(2_000..2_001)),
-        PreviewBudget::STANDARD,
-    );
+    let cut = preview(&marks, std::slice::from_ref(&(2_000..2_001)), PreviewBudget::STANDARD);
     assert_eq!((cut.start_chars, cut.end_chars), (2_000, 2_240));
 }
 
 #[test]
 fn matches_are_clipped_sorted_and_joined() {
-    let cut = preview(
-        "one two three",
-        &[8..13, 0..3, 2..5, 40..50, 7..7, 12..99],
-        PreviewBudget::STANDARD,
-    );
+    let cut = preview("one two three", &[8..13, 0..3, 2..5, 40..50, 7..7, 12..99], PreviewBudget::STANDARD);
     assert_eq!(cut.matches, [0..5, 8..13]);
     expect!["<mark>one t</mark>wo <mark>three</mark>"].assert_eq(&render_marked(&cut));
 }
@@ -300,10 +280,7 @@ fn random_previews_keep_their_promises() {
         assert_eq!(marked.matches("<mark>").count(), cut.matches.len(), "{text:?}");
         assert_eq!(marked.matches("</mark>").count(), cut.matches.len(), "{text:?}");
         if let Some(first) = ranges.iter().find(|range| range.start < range.end.min(total)) {
-            assert!(
-                cut.matches.iter().any(|shown| shown.contains(&first.start)),
-                "{text:?} {first:?}"
-            );
+            assert!(cut.matches.iter().any(|shown| shown.contains(&first.start)), "{text:?} {first:?}");
         }
     }
 }

@@ -1,0 +1,52 @@
+//! Measures the resource server against the engine it stands on, as ratios taken in one run.
+//!
+//! A time alone means nothing on somebody else's machine, so every row has the raw engine call, or
+//! the same call on a smaller archive, beside it. Run with `cargo xtask bench`; `--small` is a smoke
+//! run.
+
+#![expect(clippy::print_stdout, reason = "printing the table is what a benchmark is for")]
+
+mod archive;
+mod ingest;
+mod measure;
+mod reads;
+
+use clap::Parser;
+
+use crate::archive::Archive;
+use crate::measure::Row;
+
+/// Benchmarks of the resource server.
+#[derive(Parser)]
+struct Args {
+    /// A smoke run: 10 k and 100 k records instead of 100 k and 1 M
+    #[arg(long)]
+    small: bool,
+    /// Passed by `cargo bench`; means nothing here
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() {
+    let args = Args::parse();
+    let sizes = if args.small { [10_000, 100_000] } else { [100_000, 1_000_000] };
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+    let rows = runtime.block_on(async {
+        let mut rows = Vec::new();
+        let small = Archive::make(sizes[0]).await;
+        rows.push(ingest::against_bare_inserts(&small).await);
+        let before = reads::measure(&small).await;
+        drop(small);
+        let large = Archive::make(sizes[1]).await;
+        rows.push(ingest::against_bare_inserts(&large).await);
+        let after = reads::measure(&large).await;
+        rows.extend(reads::against_engine(&before, sizes[0]));
+        rows.extend(reads::against_engine(&after, sizes[1]));
+        rows.extend(reads::growth(&before, &after, sizes));
+        rows
+    });
+    println!("\n| Path | Ours | Beside it | Ratio | Bar | |\n| --- | ---: | ---: | ---: | ---: | --- |");
+    for row in &rows {
+        println!("{}", Row::to_markdown(row));
+    }
+}
