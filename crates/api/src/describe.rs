@@ -53,10 +53,7 @@ fn capability(plan: &ReadPlan, field: &FieldDeclaration) -> FieldCapability {
     // Search is declared, but no search route answers yet: declared, not usable.
     let searched = |fields: &[String]| Capability {
         usable: false,
-        ..Capability::new(
-            fields.iter().any(|path| path == name || path.starts_with(&format!("{name}."))),
-            granted,
-        )
+        ..Capability::new(fields.iter().any(|path| top_level(declaration, path) == name), granted)
     };
     FieldCapability {
         field_type: field.display_type().map(str::to_owned),
@@ -71,6 +68,14 @@ fn capability(plan: &ReadPlan, field: &FieldDeclaration) -> FieldCapability {
         lexical_search: searched(declaration.lexical_fields()),
         semantic_search: searched(declaration.semantic_fields()),
         aggregation: aggregations(declaration, name, granted),
+    }
+}
+
+/// The field a search path lives under: the path itself if it is a declared name.
+fn top_level<'p>(declaration: &StreamDeclaration, path: &'p str) -> &'p str {
+    match declaration.find_field(path) {
+        Some(_) => path,
+        None => path.split('.').next().unwrap_or(path),
     }
 }
 
@@ -111,5 +116,24 @@ fn expandable(
             ExpandState::NotGranted => Some(ExpandReason::RelatedStreamNotGranted),
             ExpandState::Unknown => Some(ExpandReason::RelatedStreamUnknown),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pdpp_wire::manifest::Manifest;
+    use serde_json::json;
+
+    use super::top_level;
+
+    #[test]
+    fn a_search_path_that_is_a_declared_name_belongs_to_no_other_field() {
+        let document = json!({"connector_key": "x", "streams": [{
+            "name": "notes", "primary_key": "id",
+            "schema": {"properties": {"id": {"type": "string"}, "a": {"type": "object"}, "a.b": {"type": "string"}}},
+        }]});
+        let manifest = Manifest::from_document(document).unwrap();
+        let notes = manifest.find_stream("notes").unwrap();
+        assert_eq!([top_level(notes, "a.b"), top_level(notes, "a.c"), top_level(notes, "a")], ["a.b", "a", "a"]);
     }
 }

@@ -6,7 +6,7 @@
 use axum::response::Response;
 use pdpp_access::{Principal, ReadPlan};
 use pdpp_store::{Disclosure, Door};
-use pdpp_wire::{Code, ConnectionId, RecordKey, StreamName};
+use pdpp_wire::{Code, ConnectionId, GrantId, RecordKey, StreamName};
 
 use crate::request_id::RequestId;
 use crate::route::Route;
@@ -40,6 +40,8 @@ impl Disclosed {
 /// What an answer shows: names and numbers, never content.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
+    /// The grants it is shown under, when they are fewer than the token's.
+    grant_ids: Option<Vec<GrantId>>,
     stream: Option<StreamName>,
     connection_ids: Vec<ConnectionId>,
     record_count: u64,
@@ -60,6 +62,7 @@ impl Shown {
             }
         }
         Self {
+            grant_ids: Some(read.grant_ids()),
             stream: Some(read.stream().clone()),
             connection_ids: read.parts().iter().map(|part| part.connection_id().clone()).collect(),
             fields,
@@ -167,7 +170,7 @@ fn entry(state: &ApiState, asking: Asking<'_>, shown: Shown, refused: Option<Cod
         request_id: request_id.as_str().to_owned(),
         door,
         client_id: principal.client_id().cloned(),
-        grant_ids: principal.grant_ids(),
+        grant_ids: shown.grant_ids.unwrap_or_else(|| principal.grant_ids()),
         token_id: principal.token_id().cloned(),
         action: route.action.to_owned(),
         refused,

@@ -12,6 +12,8 @@ use pdpp_access::Denial;
 use pdpp_store::StoreError;
 use pdpp_wire::{AvailableConnection, Code, ErrorBody, ErrorEnvelope};
 
+use crate::rendering::real_label;
+
 /// A refusal or failure on its way out.
 #[derive(Debug)]
 pub struct ApiError(Box<Parts>);
@@ -181,8 +183,15 @@ impl From<Denial> for ApiError {
         if denial.available_connections.is_empty() {
             return error;
         }
-        error.choose_from(denial.available_connections)
+        error.choose_from(denial.available_connections.into_iter().map(offered).collect())
     }
+}
+
+/// A connection to choose, called by its owner's own words only.
+fn offered(connection: AvailableConnection) -> AvailableConnection {
+    let key = connection.connector_key.as_ref().map_or("", |key| key.as_str());
+    let ids = [connection.connection_id.as_str(), key];
+    AvailableConnection { display_name: real_label(connection.display_name.as_deref(), &ids), ..connection }
 }
 
 impl From<StoreError> for ApiError {
@@ -221,6 +230,20 @@ mod tests {
                 r#"401 content-type: "application/json"; www-authenticate: "Bearer resource_metadata=\"https://x.test/.well-known/oauth-protected-resource\", error=\"invalid_token\"""#
             ]],
         );
+    }
+
+    #[test]
+    fn connections_to_choose_from_never_carry_a_placeholder_label() {
+        let connection = |label: &str| AvailableConnection {
+            connection_id: "cin_1".parse().unwrap(),
+            connector_key: Some("post".parse().unwrap()),
+            stream: None,
+            display_name: Some(label.to_owned()),
+        };
+        let labels = ["legacy", "post", "cin_1", "Home"].map(connection).to_vec();
+        let error = ApiError::from(Denial::new(Code::AmbiguousConnection, "Choose.").choose_from(labels));
+        let shown: Vec<_> = error.0.available_connections.iter().map(|c| c.display_name.as_deref()).collect();
+        assert_eq!(shown, [None, None, None, Some("Home")]);
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub fn openapi() -> Value {
         operations[route.method.as_str().to_ascii_lowercase()] = operation(route, &mut generator);
     }
     let error = generator.subschema_for::<ErrorEnvelope>();
-    let schemas = generator.take_definitions(true);
+    let mut schemas = generator.take_definitions(true);
+    schemas.values_mut().for_each(forbid_null_where_absent);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -45,6 +46,22 @@ pub fn openapi() -> Value {
             },
         },
     })
+}
+
+/// An optional member of an answer is left out when there is nothing to say, never sent as null.
+fn forbid_null_where_absent(schema: &mut Value) {
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (_, member) in
+        properties.iter_mut().filter(|(name, _)| !required.iter().any(|known| known == name.as_str()))
+    {
+        if let Some(Value::Array(types)) = member.get_mut("type") {
+            types.retain(|name| name != "null");
+        }
+        if let Some(Value::Array(choices)) = member.get_mut("anyOf") {
+            choices.retain(|choice| choice["type"] != "null");
+        }
+    }
 }
 
 fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {

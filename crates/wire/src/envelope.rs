@@ -12,6 +12,7 @@ use crate::literal::ListObject;
 /// `next_cursor` is absent on the last page: strict clients refuse a cursor beside
 /// `has_more: false`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "{T}List")]
 pub struct List<T> {
     /// Always `list`.
     pub object: ListObject,

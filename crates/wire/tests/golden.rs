@@ -1,5 +1,7 @@
 //! Bodies in the shapes of the specification parse and come out again unchanged.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use pdpp_wire::{
     Aggregation, BlobReceipt, CompactSchema, DiscoveryIndex, ErrorEnvelope, FieldWindowBody, IngestReceipt,
     List, RecordBody, RecordEntry, StreamItem, StreamMetadata, StreamState,

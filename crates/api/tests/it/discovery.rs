@@ -8,13 +8,63 @@ use crate::world::World;
 #[tokio::test]
 async fn the_index_leads_to_the_well_known_document() {
     let world = World::new().await;
-    expect![[""]].assert_eq(&world.get("", "/").await.show());
+    expect![[r#"
+        200
+        content-type: application/json
+        cache-control: private, no-store
+        {
+          "object": "pdpp_discovery_index",
+          "role": "resource_server",
+          "resource_name": "Sample",
+          "reference_revision": "0.1.0",
+          "links": {
+            "well_known": "/.well-known/oauth-protected-resource",
+            "schema": "/v1/schema",
+            "core_query_base": "/v1",
+            "connectors": "/v1/connectors",
+            "openapi": "/openapi.json"
+          }
+        }"#]]
+    .assert_eq(&world.get("", "/").await.show());
 }
 
 #[tokio::test]
 async fn the_protected_resource_document_advertises_only_what_works() {
     let world = World::new().await;
-    expect![[""]].assert_eq(&world.get("", "/.well-known/oauth-protected-resource").await.show());
+    expect![[r#"
+        200
+        content-type: application/json
+        cache-control: private, no-store
+        {
+          "resource": "https://data.test",
+          "resource_name": "Sample Resource Server",
+          "authorization_servers": [
+            "https://data.test"
+          ],
+          "bearer_methods_supported": [
+            "header"
+          ],
+          "pdpp_core_query_base": "https://data.test/v1",
+          "pdpp_provider_connect_version": "draft-2026-04-16",
+          "pdpp_self_export_supported": true,
+          "pdpp_token_kinds_supported": [
+            "owner",
+            "client"
+          ],
+          "pdpp_discovery_hints": {
+            "schema_endpoint": "/v1/schema",
+            "query_base": "/v1",
+            "connectors_endpoint": "/v1/connectors",
+            "streams_endpoint_template": "/v1/streams/{stream}",
+            "aggregate": {
+              "endpoint_template": "/v1/streams/{stream}/aggregate"
+            },
+            "changes_since_bootstrap": "beginning",
+            "blob_indirection": "data.blob_ref.fetch_url",
+            "owner_polyfill_requires_source_kind_connector": true
+          }
+        }"#]]
+    .assert_eq(&world.get("", "/.well-known/oauth-protected-resource").await.show());
 }
 
 #[tokio::test]

@@ -40,7 +40,44 @@ async fn windows_join_to_the_whole_text() {
 async fn a_query_opens_the_window_on_its_match() {
     let world = World::new().await;
     let query = "field=text&q=THIRD%20flowerpot&before_chars=10&after_chars=5";
-    expect![[""]].assert_eq(&world.get("client", &path("x_long", query)).await.show());
+    expect![[r#"
+        200
+        content-type: application/json
+        cache-control: private, no-store
+        {
+          "object": "field_window",
+          "stream": "messages",
+          "record_id": "x_long",
+          "url": "/v1/streams/messages/records/x_long/field-window",
+          "connection_id": "HOME",
+          "connector_instance_id": "HOME",
+          "field": {
+            "path": "text",
+            "type": "string"
+          },
+          "window": {
+            "text": "under the third flowerpot.Rain",
+            "total_chars": 20000,
+            "start_chars": 10013,
+            "end_chars": 10043,
+            "limit_chars": 30,
+            "complete": false,
+            "has_more": true,
+            "match_start_chars": 10023,
+            "match_end_chars": 10038,
+            "next_offset_chars": 10043,
+            "previous_offset_chars": 9983
+          },
+          "links": {
+            "self": "/v1/streams/messages/records/x_long/field-window?field=text&q=THIRD%20flowerpot&before_chars=10&after_chars=5"
+          },
+          "meta": {
+            "count": {
+              "kind": "none"
+            },
+            "warnings": []
+          }
+        }"#]].assert_eq(&world.get("client", &path("x_long", query)).await.show());
 }
 
 #[tokio::test]

@@ -56,7 +56,18 @@ async fn a_foreign_host_is_misdirected() {
 #[tokio::test]
 async fn unknown_routes_and_methods_answer_in_the_envelope() {
     let world = World::new().await;
-    expect![[""]].assert_eq(&world.get("owner", "/v1/nowhere").await.show());
+    expect![[r#"
+        404
+        content-type: application/json
+        {
+          "error": {
+            "type": "not_found_error",
+            "code": "not_found",
+            "message": "There is no such route; `/openapi.json` lists every one.",
+            "request_id": "req_test"
+          }
+        }"#]]
+    .assert_eq(&world.get("owner", "/v1/nowhere").await.show());
     assert_eq!(world.verdict("owner", "/v1/streams/").await, "404 not_found");
     let refused = world.ask("owner", "PATCH", "/v1/streams/messages/records", "").await;
     assert_eq!(refused.verdict(), "405 method_not_allowed");

@@ -21,7 +21,16 @@ async fn every_read_and_every_refusal_is_written_down_without_content() {
         world.get("client", path).await;
     }
     world.ask("client", "POST", "/v1/ingest/messages?connector_id=chat", "").await;
-    expect![[""]].assert_eq(&world.ledger().await);
+    expect![[r#"
+        {"at":1772366400000000,"subject_id":"owner_local","request_id":"req_test","door":"rest","client_id":"assistant","grant_ids":["grt_chat","grt_notes"],"token_id":"tok_client","action":"ingest","refused":"permission_error","stream":"messages","record_count":0}
+        {"at":1772366400000000,"subject_id":"owner_local","request_id":"req_test","door":"rest","client_id":"assistant","grant_ids":["grt_chat","grt_notes"],"token_id":"tok_client","action":"records","refused":"invalid_request","stream":"messages","record_count":0}
+        {"at":1772366400000000,"subject_id":"owner_local","request_id":"req_test","door":"rest","client_id":"assistant","grant_ids":["grt_chat","grt_notes"],"token_id":"tok_client","action":"records","refused":"field_not_granted","stream":"messages","record_count":0}
+        {"at":1772366400000000,"subject_id":"owner_local","request_id":"req_test","door":"rest","client_id":"assistant","grant_ids":["grt_chat","grt_notes"],"token_id":"tok_client","action":"records","refused":"grant_stream_not_allowed","stream":"channels","record_count":0}
+        {"at":1772366400000000,"subject_id":"owner_local","request_id":"req_test","door":"rest","client_id":"assistant","grant_ids":["grt_chat"],"token_id":"tok_client","action":"aggregate","stream":"messages","connection_ids":["HOME"],"record_count":0,"fields":["author"]}
+        {"at":1772366400000000,"subject_id":"owner_local","request_id":"req_test","door":"rest","client_id":"assistant","grant_ids":["grt_chat"],"token_id":"tok_client","action":"field_window","stream":"messages","connection_ids":["HOME"],"record_count":1,"record_keys":["x_long"],"fields":["text"],"char_range":[10029,10049],"query":"flowerpot"}
+        {"at":1772366400000000,"subject_id":"owner_local","request_id":"req_test","door":"rest","client_id":"assistant","grant_ids":["grt_chat"],"token_id":"tok_client","action":"record","stream":"messages","connection_ids":["HOME"],"record_count":1,"record_keys":["m_20"],"fields":["author"]}
+        {"at":1772366400000000,"subject_id":"owner_local","request_id":"req_test","door":"rest","client_id":"assistant","grant_ids":["grt_chat"],"token_id":"tok_client","action":"records","stream":"messages","connection_ids":["HOME"],"record_count":2,"record_keys":["x_nested","x_cjk"],"fields":["id","text"],"filter_fields":["author"]}
+        {"at":1772366400000000,"subject_id":"owner_local","request_id":"req_test","door":"rest","client_id":"assistant","grant_ids":["grt_chat","grt_notes"],"token_id":"tok_client","action":"schema","record_count":0}"#]].assert_eq(&world.ledger().await);
 }
 
 #[tokio::test]

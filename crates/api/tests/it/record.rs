@@ -7,8 +7,36 @@ use crate::world::World;
 #[tokio::test]
 async fn one_record_carries_its_handle_and_size() {
     let world = World::new().await;
-    expect![[""]]
-        .assert_eq(&world.get("client", "/v1/streams/messages/records/m_20?fields=id,author").await.show());
+    expect![[r#"
+        200
+        content-type: application/json
+        cache-control: private, no-store
+        {
+          "connector_key": "urn:pdpp:source:chat",
+          "object": "record",
+          "id": "m_20",
+          "stream": "messages",
+          "data": {
+            "id": "m_20",
+            "author": "chloë"
+          },
+          "emitted_at": "2026-01-11T08:15:00.000Z",
+          "connection_id": "HOME",
+          "connector_instance_id": "HOME",
+          "display_name": "Home",
+          "result_id": "HOME/messages:m_20",
+          "record_json_bytes": 31,
+          "links": {
+            "self": "/v1/streams/messages/records/m_20?fields=id,author"
+          },
+          "meta": {
+            "count": {
+              "kind": "none"
+            },
+            "warnings": []
+          }
+        }"#]]
+    .assert_eq(&world.get("client", "/v1/streams/messages/records/m_20?fields=id,author").await.show());
 }
 
 #[tokio::test]
@@ -24,7 +52,30 @@ async fn a_record_outside_the_grant_looks_like_one_that_never_was() {
 async fn an_id_under_two_connections_asks_for_one() {
     let world = World::new().await;
     let path = "/v1/streams/messages/records/m_00?connector_id=chat";
-    expect![[""]].assert_eq(&world.get("owner", path).await.show());
+    expect![[r#"
+        409
+        content-type: application/json
+        cache-control: private, no-store
+        {
+          "error": {
+            "type": "api_error",
+            "code": "ambiguous_connection",
+            "message": "Record 'm_00' is present under more than one connection. Retry with `connection_id`.",
+            "request_id": "req_test",
+            "available_connections": [
+              {
+                "connection_id": "WORK",
+                "display_name": "Work"
+              },
+              {
+                "connection_id": "HOME",
+                "display_name": "Home"
+              }
+            ],
+            "retry_with": "connection_id"
+          }
+        }"#]]
+    .assert_eq(&world.get("owner", path).await.show());
     let path = world.path("/v1/streams/messages/records/m_00?connection_id=WORK");
     assert_eq!(world.get("owner", &path).await.json()["data"]["text"], "Same key as at home, other words.");
 }

@@ -8,7 +8,67 @@ use crate::world::World;
 #[tokio::test]
 async fn a_page_holds_exactly_the_granted_fields() {
     let world = World::new().await;
-    expect![[""]].assert_eq(
+    expect![[r#"
+        200
+        content-type: application/json
+        cache-control: private, no-store
+        {
+          "object": "list",
+          "url": "/v1/streams/messages/records",
+          "data": [
+            {
+              "object": "record",
+              "id": "x_blob",
+              "stream": "messages",
+              "data": {
+                "id": "x_blob",
+                "author": "ben",
+                "sent_at": "2026-02-01T08:08:00Z",
+                "text": "The minutes."
+              },
+              "emitted_at": "2026-02-01T08:08:00.000Z",
+              "connection_id": "HOME",
+              "connector_instance_id": "HOME",
+              "display_name": "Home",
+              "result_id": "HOME/messages:x_blob"
+            },
+            {
+              "object": "record",
+              "id": "x_nested",
+              "stream": "messages",
+              "data": {
+                "id": "x_nested",
+                "author": "anna",
+                "sent_at": "2026-02-01T08:07:00Z",
+                "text": "See the meta."
+              },
+              "emitted_at": "2026-02-01T08:07:00.000Z",
+              "connection_id": "HOME",
+              "connector_instance_id": "HOME",
+              "display_name": "Home",
+              "result_id": "HOME/messages:x_nested"
+            }
+          ],
+          "has_more": true,
+          "next_cursor": "SEALED",
+          "links": {
+            "self": "/v1/streams/messages/records?limit=2&count=exact&window=exact",
+            "next": "/v1/streams/messages/records?limit=2&count=exact&window=exact&cursor=SEALED"
+          },
+          "meta": {
+            "count": {
+              "kind": "exact",
+              "value": 15
+            },
+            "warnings": [],
+            "window": {
+              "total": 15,
+              "earliest_at": "2026-01-10T08:15:00.000Z",
+              "latest_at": "2026-02-01T08:08:00.000Z"
+            }
+          }
+        }"#]]
+    .assert_eq(
         &world.get("client", "/v1/streams/messages/records?limit=2&count=exact&window=exact").await.show(),
     );
 }
@@ -84,7 +144,64 @@ async fn a_limit_above_the_most_is_lowered_and_said() {
 async fn expansion_attaches_children_one_level_deep() {
     let world = World::new().await;
     let path = "/v1/streams/messages/records?fields=id&limit=1&expand=attachments&filter[id]=x_blob";
-    expect![[""]].assert_eq(&world.get("client", path).await.show());
+    expect![[r#"
+        200
+        content-type: application/json
+        cache-control: private, no-store
+        {
+          "object": "list",
+          "url": "/v1/streams/messages/records",
+          "data": [
+            {
+              "object": "record",
+              "id": "x_blob",
+              "stream": "messages",
+              "data": {
+                "id": "x_blob"
+              },
+              "emitted_at": "2026-02-01T08:08:00.000Z",
+              "connection_id": "HOME",
+              "connector_instance_id": "HOME",
+              "display_name": "Home",
+              "result_id": "HOME/messages:x_blob",
+              "expanded": {
+                "attachments": {
+                  "object": "list",
+                  "has_more": false,
+                  "data": [
+                    {
+                      "object": "record",
+                      "id": "a_1",
+                      "stream": "attachments",
+                      "data": {
+                        "id": "a_1",
+                        "message_id": "x_blob",
+                        "name": "minutes.txt"
+                      },
+                      "emitted_at": "2026-02-01T09:00:00.000Z",
+                      "connection_id": "HOME",
+                      "connector_instance_id": "HOME",
+                      "display_name": "Home",
+                      "result_id": "HOME/attachments:a_1"
+                    }
+                  ]
+                }
+              }
+            }
+          ],
+          "has_more": false,
+          "links": {
+            "self": "/v1/streams/messages/records?fields=id&limit=1&expand=attachments&filter[id]=x_blob",
+            "next": null
+          },
+          "meta": {
+            "count": {
+              "kind": "none"
+            },
+            "warnings": []
+          }
+        }"#]]
+    .assert_eq(&world.get("client", path).await.show());
 }
 
 #[tokio::test]

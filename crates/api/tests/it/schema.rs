@@ -7,7 +7,137 @@ use crate::world::World;
 #[tokio::test]
 async fn the_compact_view_flags_what_a_client_may_use() {
     let world = World::new().await;
-    expect![[""]].assert_eq(&world.get("client", "/v1/schema?view=compact").await.show());
+    expect![[r#"
+        200
+        content-type: application/json
+        cache-control: private, no-store
+        {
+          "object": "schema",
+          "detail": "compact",
+          "bearer": {
+            "token_kind": "client",
+            "scope": "grant",
+            "grant_ids": [
+              "grt_chat",
+              "grt_notes"
+            ],
+            "client_id": "assistant",
+            "expires_at": "2026-12-31T00:00:00Z"
+          },
+          "connector_count": 2,
+          "stream_count": 3,
+          "connectors": [
+            {
+              "object": "connector",
+              "source": {
+                "kind": "connector",
+                "id": "urn:pdpp:source:chat"
+              },
+              "connector_key": "chat",
+              "connector_id": "chat",
+              "stream_count": 2,
+              "granted_connections": [
+                {
+                  "connection_id": "HOME",
+                  "display_name": "Home"
+                }
+              ],
+              "streams": [
+                {
+                  "name": "messages",
+                  "primary_key": [
+                    "id"
+                  ],
+                  "cursor_field": "sent_at",
+                  "field_capabilities": {
+                    "author": "t=string,role=actor,eq,a=count_distinct|group_by",
+                    "blob_ref": "t=object,g=false",
+                    "channel_id": "t=string,role=thread,g=false,eq=unusable:field_not_granted",
+                    "edited": "t=boolean|null,g=false,eq=unusable:field_not_granted",
+                    "id": "t=string,eq",
+                    "meta": "t=object,g=false",
+                    "sent_at": "t=string|null,role=event-time,eq,r=gte|gt|lte|lt,a=count_distinct|group_by_time|max|min",
+                    "stars": "t=integer,g=false,eq=unusable:field_not_granted,r=unusable:field_not_granted",
+                    "tags": "t=array,g=false",
+                    "text": "t=string,role=body,eq,lex=unusable",
+                    "weight": "t=number|null,g=false,eq=unusable:field_not_granted,r=unusable:field_not_granted"
+                  },
+                  "expand_capabilities": [
+                    {
+                      "name": "attachments",
+                      "stream": "attachments",
+                      "target_stream": "attachments",
+                      "cardinality": "has_many",
+                      "granted": true,
+                      "usable": true,
+                      "foreign_key": "message_id",
+                      "max_limit": 10,
+                      "default_limit": 5
+                    }
+                  ]
+                },
+                {
+                  "name": "attachments",
+                  "primary_key": [
+                    "id"
+                  ],
+                  "field_capabilities": {
+                    "blob_ref": "t=object,role=media,g=false",
+                    "content": "t=string,g=false,eq=unusable:field_not_granted",
+                    "id": "t=string,eq",
+                    "message_id": "t=string,eq",
+                    "name": "t=string,role=primary-title,eq"
+                  },
+                  "expand_capabilities": []
+                }
+              ]
+            },
+            {
+              "object": "connector",
+              "source": {
+                "kind": "connector",
+                "id": "urn:pdpp:source:notes"
+              },
+              "connector_key": "notes",
+              "connector_id": "notes",
+              "stream_count": 1,
+              "granted_connections": [
+                {
+                  "connection_id": "NOTES",
+                  "display_name": "Notebook"
+                }
+              ],
+              "streams": [
+                {
+                  "name": "notes",
+                  "primary_key": [
+                    "id"
+                  ],
+                  "cursor_field": "updated_at",
+                  "field_capabilities": {
+                    "body": "t=string,role=body,eq,lex=unusable",
+                    "folder": "t=string|null,g=false,eq=unusable:field_not_granted",
+                    "id": "t=string,eq",
+                    "pinned": "t=boolean,g=false,eq=unusable:field_not_granted",
+                    "title": "t=string,role=primary-title,eq,lex=unusable",
+                    "updated_at": "t=string,role=event-time,g=false,eq=unusable:field_not_granted,r=unusable:field_not_granted",
+                    "words": "t=integer,g=false,eq=unusable:field_not_granted,r=unusable:field_not_granted"
+                  },
+                  "expand_capabilities": []
+                }
+              ]
+            }
+          ],
+          "links": {
+            "self": "/v1/schema?view=compact"
+          },
+          "meta": {
+            "count": {
+              "kind": "none"
+            },
+            "warnings": []
+          }
+        }"#]].assert_eq(&world.get("client", "/v1/schema?view=compact").await.show());
 }
 
 #[tokio::test]

@@ -10,7 +10,23 @@ async fn named_streams_are_replaced_and_others_kept() {
     let put = async |body: &'static str| world.ask("owner", "PUT", "/v1/state/notes", body).await;
     assert_eq!(put(r#"{"state":{"notes":{"uid":1},"days":7}}"#).await.status, 200);
     assert_eq!(put(r#"{"state":{"notes":{"uid":2}}}"#).await.status, 200);
-    expect![[""]].assert_eq(&world.get("owner", "/v1/state/notes").await.show());
+    expect![[r#"
+        200
+        content-type: application/json
+        cache-control: private, no-store
+        {
+          "object": "stream_state",
+          "connector_id": "notes",
+          "grant_id": null,
+          "state": {
+            "days": 7,
+            "notes": {
+              "uid": 2
+            }
+          },
+          "updated_at": "2026-03-01T12:00:00.000Z"
+        }"#]]
+    .assert_eq(&world.get("owner", "/v1/state/notes").await.show());
     let own = world.get("owner", &world.path("/v1/state/notes?connector_instance_id=NOTES")).await.json();
     assert_eq!(own["state"], serde_json::json!({}));
 }

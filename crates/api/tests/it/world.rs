@@ -194,7 +194,8 @@ impl Answer {
     pub(crate) fn show(&self) -> String {
         let mut text = format!("{}\n", self.status);
         for (name, value) in &self.headers {
-            if name != "request-id" && name != "x-request-id" && name != "pdpp-version" {
+            // The same on every answer, or a mere consequence of the body.
+            if !["request-id", "x-request-id", "pdpp-version", "content-length"].contains(&name.as_str()) {
                 writeln!(text, "{name}: {value}").unwrap();
             }
         }
