@@ -4,10 +4,11 @@
 //! together into one transaction, so the cost is per group, not per read.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use async_trait::async_trait;
 use pdpp_store::{Disclosure, DisclosureFilter, Ledger, StoreError};
-use pdpp_wire::{GrantId, Instant, SubjectId};
+use pdpp_wire::{Code, GrantId, Instant, SubjectId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
@@ -82,7 +83,7 @@ fn append(connection: &Connection, entry: &Disclosure) -> Outcome<()> {
         entry.at.micros(),
         entry.client_id.as_ref().map(AsRef::<str>::as_ref),
         entry.stream.as_ref().map(AsRef::<str>::as_ref),
-        entry.refused.map(|code| code.as_str()),
+        entry.refused.map(Code::as_str),
         json,
     ])?;
     let id = connection.last_insert_rowid();
@@ -124,7 +125,7 @@ impl Query {
         if filter.refused_only {
             query.sql.push_str(" AND d.refused IS NOT NULL");
         }
-        query.sql.push_str(&format!(" ORDER BY {order} LIMIT ?"));
+        let _ = write!(query.sql, " ORDER BY {order} LIMIT ?");
         query.values.push(Value::from(filter.limit));
         query
     }

@@ -103,13 +103,13 @@ pub async fn connections_are_listed_oldest_first_and_renamed(store: Arc<dyn Stor
         let connections = catalogue.sources[0].connections.iter();
         connections.map(|connection| connection.display_name.clone()).collect::<Vec<_>>()
     };
-    let named = |name: &str| Some(name.to_owned());
-    assert_eq!(names().await, [named("One"), named("Two")]);
+    let called = |name: &str| Some(name.to_owned());
+    assert_eq!(names().await, [called("One"), called("Two")]);
     let first = world.catalogue().await.sources[0].connections[0].connection_id.clone();
-    for (name, expected) in [(Some("Home ⌂"), named("Home ⌂")), (None, None)] {
+    for (name, expected) in [(Some("Home ⌂"), called("Home ⌂")), (None, None)] {
         let renamed = world.store.rename_connection(&world.subject, &first, name).await;
         assert!(renamed.expect("connections are renamed"));
-        assert_eq!(names().await, [expected, named("Two")]);
+        assert_eq!(names().await, [expected, called("Two")]);
     }
     let stranger = world.store.rename_connection(&subject("someone_else"), &first, Some("x")).await;
     assert!(!stranger.expect("connections are renamed"));
