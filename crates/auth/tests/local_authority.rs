@@ -1,5 +1,7 @@
 //! Issuing, recognising and revoking, over a store with the sample archive.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::sync::Arc;
 
 use pdpp_access::{AuthError, Clock as _, Denial, Principal, Secret, TokenAuthority as _};

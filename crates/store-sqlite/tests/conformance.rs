@@ -1,5 +1,7 @@
 //! Every promise of the store, kept in memory and on the disk.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::sync::Arc;
 
 use pdpp_store::Store;

@@ -1,8 +1,12 @@
 //! What this backend does beyond the promises every backend keeps: files, processes, query plans.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod blobs;
 mod opening;
 mod purging;
 mod query_plans;
 mod replacing;
 mod sharing;
 mod support;
+mod tokens;

@@ -1,0 +1,118 @@
+//! Tokens and disclosures when several hands reach for them at once.
+
+use std::sync::Arc;
+
+use pdpp_access::Secret;
+use pdpp_store::{
+    Authority as _, Disclosure, DisclosureFilter, Door, IssueOutcome, Ledger as _, NewToken, TokenKind,
+};
+use pdpp_store_sqlite::SqliteStore;
+use pdpp_testkit::{client_id, grant, sample};
+use pdpp_wire::{Grant, Instant, TokenId};
+
+use crate::support::{options, options_seeded};
+
+fn token(secret: &str, kind: TokenKind) -> NewToken {
+    NewToken {
+        hash: Secret::presented(secret).hash(),
+        token_id: TokenId::parse(format!("tok_{secret}")).unwrap(),
+        subject_id: sample::subject(),
+        kind,
+        issued_at: Instant::from_micros(0),
+        expires_at: None,
+    }
+}
+
+fn client(grant: &Grant) -> TokenKind {
+    TokenKind::Client { client_id: client_id(), grant_ids: vec![grant.grant_id.clone()] }
+}
+
+fn single_use() -> Grant {
+    grant(&sample::catalogue().sources[1]).stream("notes", &["id"]).single_use().build()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_ask_at_once_one_gets_the_single_use_token() {
+    let home = tempfile::tempdir().unwrap();
+    let stores: Vec<_> =
+        (0..2).map(|seed| Arc::new(SqliteStore::open(home.path(), options_seeded(seed)).unwrap())).collect();
+    let grant = single_use();
+    stores[0].issue(std::slice::from_ref(&grant), &token("owner", TokenKind::Owner)).await.unwrap();
+    let asking: Vec<_> = (0..20)
+        .map(|n| {
+            let (store, token) = (Arc::clone(&stores[n % 2]), token(&format!("s{n}"), client(&grant)));
+            tokio::spawn(async move { store.issue_token(&token).await.unwrap() })
+        })
+        .collect();
+    let mut issued = 0;
+    for asked in asking {
+        issued += usize::from(asked.await.unwrap() == IssueOutcome::Issued);
+    }
+    assert_eq!(issued, 1);
+}
+
+#[tokio::test]
+async fn a_revocation_by_a_command_is_seen_by_the_server_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    let server = SqliteStore::open(home.path(), options()).unwrap();
+    let grant = grant(&sample::catalogue().sources[1]).stream("notes", &["id"]).build();
+    server.issue(std::slice::from_ref(&grant), &token("s", client(&grant))).await.unwrap();
+    let hash = Secret::presented("s").hash();
+    assert_eq!(server.find_token(&hash).await.unwrap().unwrap().grants[0].revoked_at, None);
+    let command = SqliteStore::open(home.path(), options_seeded(2)).unwrap();
+    let at = Instant::from_micros(7);
+    command.revoke_grant(&sample::subject(), &grant.grant_id, at).await.unwrap();
+    assert_eq!(server.find_token(&hash).await.unwrap().unwrap().grants[0].revoked_at, Some(at));
+}
+
+#[tokio::test]
+async fn the_secret_of_a_token_is_in_no_file() {
+    let home = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(home.path(), options()).unwrap();
+    let secret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    let owner = NewToken { hash: Secret::presented(secret).hash(), ..token("owner", TokenKind::Owner) };
+    store.issue(&[], &owner).await.unwrap();
+    for entry in std::fs::read_dir(home.path()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap_or_default();
+        assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn disclosures_of_two_processes_are_all_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let stores: Vec<_> =
+        (0..2).map(|seed| Arc::new(SqliteStore::open(home.path(), options_seeded(seed)).unwrap())).collect();
+    let entry = |n: usize| Disclosure {
+        at: Instant::from_micros(i64::try_from(n).unwrap()),
+        subject_id: sample::subject(),
+        request_id: format!("r{n}"),
+        door: Door::Rest,
+        client_id: Some(client_id()),
+        grant_ids: Vec::new(),
+        token_id: None,
+        action: "records".to_owned(),
+        refused: None,
+        stream: None,
+        connection_ids: Vec::new(),
+        record_count: 1,
+        record_keys: Vec::new(),
+        fields: Vec::new(),
+        char_range: None,
+        query: None,
+        filter_fields: Vec::new(),
+    };
+    let appending: Vec<_> = (0..400)
+        .map(|n| {
+            let (store, entry) = (Arc::clone(&stores[n % 2]), entry(n));
+            tokio::spawn(async move { store.append_disclosures(vec![entry]).await.unwrap() })
+        })
+        .collect();
+    for appended in appending {
+        appended.await.unwrap();
+    }
+    let filter = DisclosureFilter { limit: 1_000, ..DisclosureFilter::default() };
+    let kept = stores[0].list_disclosures(&sample::subject(), &filter).await.unwrap();
+    let expected: Vec<_> = (0..400).rev().map(|n| format!("r{n}")).collect();
+    assert_eq!(kept.into_iter().map(|entry| entry.request_id).collect::<Vec<_>>(), expected);
+}
