@@ -247,7 +247,8 @@ fn insert_token(connection: &Connection, token: &NewToken) -> Outcome<()> {
 }
 
 fn find_token(connection: &Connection, hash: &SecretHash) -> Outcome<Option<StoredToken>> {
-    let sql = "SELECT token_id, subject_id, expires_at, revoked_at, client_id FROM tokens WHERE hash = ?1";
+    let sql =
+        "SELECT token_id, subject_id, expires_at, revoked_at, kind, client_id FROM tokens WHERE hash = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([hash.as_bytes()])?;
     let Some(row) = rows.next()? else {
@@ -255,9 +256,13 @@ fn find_token(connection: &Connection, hash: &SecretHash) -> Outcome<Option<Stor
     };
     let damaged = |_| Fault::damaged("a token's ids");
     let (ids, grants) = grants_of_token(connection, hash)?;
-    let kind = match row.get::<_, Option<String>>(4)? {
-        None => TokenKind::Owner,
-        Some(id) => TokenKind::Client { client_id: ClientId::parse(id).map_err(damaged)?, grant_ids: ids },
+    // What is neither plainly the owner's nor plainly a client's opens nothing.
+    let kind = match (row.get::<_, String>(4)?.as_str(), row.get::<_, Option<String>>(5)?) {
+        ("owner", None) => TokenKind::Owner,
+        ("client", Some(id)) => {
+            TokenKind::Client { client_id: ClientId::parse(id).map_err(damaged)?, grant_ids: ids }
+        }
+        _ => return Err(Fault::damaged("a token's kind")),
     };
     Ok(Some(StoredToken {
         token_id: TokenId::parse(row.get::<_, String>(0)?).map_err(damaged)?,

@@ -26,8 +26,8 @@ use incoming::{Arrived, Incoming};
 #[async_trait]
 impl Blobs for SqliteStore {
     async fn write_blob(&self) -> Result<Box<dyn BlobWriter>, StoreError> {
-        let files = Arc::clone(&self.blob_files);
-        let incoming = aside(move || Incoming::begin(&files)).await?;
+        let (files, now) = (Arc::clone(&self.blob_files), self.clock.now());
+        let incoming = aside(move || Incoming::begin(&files, now)).await?;
         Ok(Box::new(Upload {
             incoming: Some(incoming),
             writer: self.writer(),

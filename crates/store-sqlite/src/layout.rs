@@ -146,7 +146,7 @@ impl Layout {
 fn column_value(field_type: FieldType, value: Option<&Value>) -> SqlValue {
     match value {
         // The common case without a copy of the text first.
-        Some(Value::String(text)) if field_type == FieldType::Text => text_key(text).into(),
+        Some(Value::String(text)) if field_type == FieldType::Text => text_value(text),
         Some(value) => Scalar::of_value(field_type, value).map_or(SqlValue::Null, |scalar| bound(&scalar)),
         None => SqlValue::Null,
     }
@@ -158,7 +158,21 @@ pub(crate) fn bound(scalar: &Scalar) -> SqlValue {
         Scalar::Boolean(flag) => i64::from(*flag).into(),
         Scalar::Integer(number) => (*number).into(),
         Scalar::Number(number) => (*number).into(),
-        Scalar::Text(text) => text_key(text).into(),
+        Scalar::Text(text) => text_value(text),
         Scalar::Instant(at) => at.micros().into(),
     }
+}
+
+/// A text as it stands in a column: itself, or the bytes of its digest when it is long.
+fn text_value(text: &str) -> SqlValue {
+    let key = text_key(text);
+    match key.strip_prefix('\u{1}').map(digest_bytes) {
+        Some(Some(digest)) => SqlValue::Blob(digest),
+        _ => SqlValue::Text(key),
+    }
+}
+
+fn digest_bytes(hex: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    hex.as_bytes().chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect()
 }

@@ -71,8 +71,10 @@ fn set_up(connection: &Connection, role: Role, durability: Durability) -> Outcom
     // own are for what a transaction has not written yet.
     let cache_kib = match role {
         Role::Reader => 2_048,
-        Role::Writer => 16_384,
+        Role::Writer => 65_536,
     };
+    // A batch touches thousands of index pages; pages that several batches touch are copied back
+    // once for all of them.
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {synchronous};
          PRAGMA secure_delete = ON;
@@ -80,6 +82,7 @@ fn set_up(connection: &Connection, role: Role, durability: Durability) -> Outcom
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -{cache_kib};
          PRAGMA mmap_size = 1073741824;
+         PRAGMA wal_autocheckpoint = 16384;
          PRAGMA journal_size_limit = 67108864;
          PRAGMA trusted_schema = OFF;"
     ))?;

@@ -3,12 +3,16 @@
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
-use pdpp_wire::BlobId;
+use pdpp_wire::{BlobId, Instant};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::blob_files::BlobFiles;
+
+/// An upload nobody has written to for so long was left behind by a process that died.
+const LEFT_BEHIND_SECONDS: i64 = 24 * 60 * 60;
 
 /// A blob that is still arriving.
 #[derive(Debug)]
@@ -27,9 +31,10 @@ pub(super) struct Arrived {
 }
 
 impl Incoming {
-    pub(super) fn begin(files: &BlobFiles) -> io::Result<Self> {
+    pub(super) fn begin(files: &BlobFiles, now: Instant) -> io::Result<Self> {
         let folder = files.root().join("incoming");
         make_durable_folder(&folder)?;
+        sweep(&folder, now);
         let file = tempfile::Builder::new().prefix("blob-").tempfile_in(folder)?;
         Ok(Self { file, digest: Sha256::new(), size_bytes: 0 })
     }
@@ -59,6 +64,19 @@ impl Arrived {
         make_durable_folder(folder)?;
         self.file.persist(place)?;
         sync_folder(folder)
+    }
+}
+
+/// Removes what dead processes left; whatever cannot be removed now is met again next time.
+fn sweep(folder: &Path, now: Instant) {
+    let written_at = |entry: &fs::DirEntry| -> Option<i64> {
+        let modified = entry.metadata().ok()?.modified().ok()?;
+        i64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if written_at(&entry).is_some_and(|at| now.unix_seconds() - at > LEFT_BEHIND_SECONDS) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -3,13 +3,13 @@
 //! The plan has kept only parts that grant `blob_ref`; what is left to check is whether a record
 //! that holds the reference is itself visible: its time, and whether it was chosen.
 
-use pdpp_access::{BlobPlan, PlanPart, ReadPlan};
-use pdpp_store::{BlobSighting, StoreError, StoredBlob};
-use pdpp_wire::{BlobId, Instant, RecordKey, SubjectId};
-use rusqlite::{Connection, OptionalExtension as _, named_params, params};
-use serde_json::Value;
+use pdpp_access::{BlobPlan, ReadPlan};
+use pdpp_store::{BlobSighting, StoredBlob};
+use pdpp_wire::{BlobId, RecordKey, SubjectId};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::fault::{Fault, Outcome};
+use crate::records::{Part, Target, is_visible};
 use crate::statement::prepare;
 
 /// One sighting per connection, the first in the plan's order.
@@ -19,11 +19,12 @@ pub(super) fn find(connection: &Connection, plan: &BlobPlan) -> Outcome<Vec<Blob
         let Some(blob) = stored_blob(connection, read.subject_id(), plan.blob_id())? else {
             continue;
         };
-        for part in read.parts() {
-            if sightings.iter().any(|seen| seen.connection_id == *part.connection_id()) {
+        let target = Target::resolve(connection, read)?;
+        for part in &target.parts {
+            if sightings.iter().any(|seen| seen.connection_id == *part.plan.connection_id()) {
                 continue;
             }
-            if let Some(record_key) = visible_record(connection, read, part, plan.blob_id())? {
+            if let Some(record_key) = visible_record(connection, &target, part, plan.blob_id())? {
                 sightings.push(sighting(connection, read, part, record_key, blob.clone())?);
             }
         }
@@ -52,54 +53,21 @@ fn stored_blob(
 /// The first record of the part that refers to the blob and may be seen.
 fn visible_record(
     connection: &Connection,
-    read: &ReadPlan,
-    part: &PlanPart,
+    target: &Target<'_>,
+    part: &Part<'_>,
     blob_id: &BlobId,
 ) -> Outcome<Option<RecordKey>> {
-    let time = part.time();
-    // The indexed time is that of the field the stream declares now; an older grant may mean another.
-    let indexed = time.filter(|bound| read.declaration().consent_time_field() == Some(bound.field.as_str()));
-    let by_content = if indexed.is_some() { None } else { time };
-    let data = if by_content.is_some() { "r.data" } else { "NULL" };
-    let consent = if indexed.is_some() {
-        "AND r.consent_at IS NOT NULL AND r.consent_at >= :since AND r.consent_at < :until"
-    } else {
-        "AND :since <= :until"
+    let Some(scope) = part.scope else {
+        return Ok(None);
     };
-    let sql = format!(
-        "SELECT r.key, {data} FROM records r
-         WHERE r.blob_id = :blob AND r.deleted_seq IS NULL AND r.scope_id =
-             (SELECT id FROM scopes
-              WHERE subject_id = :subject AND connection_id = :connection AND stream = :stream)
-         {consent} ORDER BY r.id"
-    );
-    let bound = |at: Option<Instant>, open: i64| at.map_or(open, Instant::micros);
-    let mut statement = prepare(connection, &sql)?;
-    let mut rows = statement.query(named_params! {
-        ":blob": blob_id.as_str(),
-        ":subject": read.subject_id().as_str(),
-        ":connection": part.connection_id().as_str(),
-        ":stream": read.stream().as_str(),
-        ":since": bound(indexed.and_then(|time| time.since), i64::MIN),
-        ":until": bound(indexed.and_then(|time| time.until), i64::MAX),
-    })?;
+    let sql = "SELECT id, key FROM records WHERE blob_id = ?1 AND scope_id = ?2 AND deleted_seq IS NULL";
+    let mut statement = prepare(connection, sql)?;
+    let mut rows = statement.query(params![blob_id.as_str(), scope.id])?;
     while let Some(row) = rows.next()? {
-        let key = RecordKey::parse(row.get::<_, String>(0)?).map_err(|_| Fault::damaged("a record's key"))?;
-        if part.resources().is_some_and(|chosen| !chosen.contains(&key)) {
-            continue;
+        let key: String = row.get(1)?;
+        if is_visible(connection, target, part, &key, row.get(0)?)? {
+            return RecordKey::parse(key).map(Some).map_err(|_| Fault::damaged("a record's key"));
         }
-        if let Some(bound) = by_content {
-            let data: Value = serde_json::from_str(row.get_ref(1)?.as_str().map_err(unreadable)?)
-                .map_err(|_| Fault::damaged("a record's data"))?;
-            let at = data.get(&bound.field).and_then(Value::as_str).and_then(Instant::parse);
-            let inside = at.is_some_and(|at| {
-                bound.since.is_none_or(|since| since <= at) && bound.until.is_none_or(|until| at < until)
-            });
-            if !inside {
-                continue;
-            }
-        }
-        return Ok(Some(key));
     }
     Ok(None)
 }
@@ -108,7 +76,7 @@ fn visible_record(
 fn sighting(
     connection: &Connection,
     read: &ReadPlan,
-    part: &PlanPart,
+    part: &Part<'_>,
     record_key: RecordKey,
     mut blob: StoredBlob,
 ) -> Outcome<BlobSighting> {
@@ -119,7 +87,7 @@ fn sighting(
         .query_row(
             params![
                 read.subject_id().as_str(),
-                part.connection_id().as_str(),
+                part.plan.connection_id().as_str(),
                 read.stream().as_str(),
                 record_key.as_str(),
                 blob.blob_id.as_str()
@@ -129,14 +97,10 @@ fn sighting(
         .optional()?;
     blob.mime_type = named.unwrap_or(blob.mime_type);
     Ok(BlobSighting {
-        connection_id: part.connection_id().clone(),
-        display_name: part.display_name().map(str::to_owned),
+        connection_id: part.plan.connection_id().clone(),
+        display_name: part.plan.display_name().map(str::to_owned),
         stream: read.stream().clone(),
         record_key,
         blob,
     })
-}
-
-fn unreadable(_: rusqlite::types::FromSqlError) -> StoreError {
-    StoreError::Damaged("a record's data".to_owned())
 }

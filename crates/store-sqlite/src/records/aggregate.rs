@@ -118,8 +118,8 @@ fn extreme(
     let mut holder: Option<(String, &Part<'_>)> = None;
     for (part, selection) in selected {
         let mut selection = selection.clone();
-        selection.and(&format!("t.{} = ?", column.name), [order::bind(best)]);
-        let mut statement = prepare(connection, &selection.sql("MIN(t.key)", ""))?;
+        selection.and_equal(&column.name, order::bind(best));
+        let mut statement = prepare(connection, &selection.sql_by(&column.name, "MIN(t.key)", ""))?;
         let key: Option<String> =
             statement.query_row(params_from_iter(selection.values()), |row| row.get(0))?;
         if let Some(key) = key

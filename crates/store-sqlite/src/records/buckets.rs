@@ -30,7 +30,7 @@ pub(super) fn by_time(
     let mut counts = Counts::new();
     for (_, selection) in selected {
         let mut selection = selection.clone();
-        selection.and(&format!("t.{name} IS NOT NULL"), []);
+        selection.and(name, "IS NOT NULL", []);
         let sql = selection.sql(&format!("t.{name}"), &format!("ORDER BY t.{name}"));
         let mut statement = prepare(connection, &sql)?;
         let mut rows = statement.query(params_from_iter(selection.values()))?;

@@ -7,10 +7,11 @@
 use pdpp_access::{ChangesPlan, ChangesPosition, ChangesSince, Epoch};
 use pdpp_store::{ChangeEntry, ChangesOutcome, ChangesPage};
 use pdpp_wire::{ConnectionId, Instant};
-use rusqlite::Connection;
+use rusqlite::types::Value as SqlValue;
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::rows::{self, Stored, record_key};
-use super::selection::is_visible;
+use super::selection::{Selection, is_visible};
 use super::target::{Part, Target};
 use crate::fault::{Fault, Outcome};
 use crate::sequence::{SubjectRow, unsigned};
@@ -93,24 +94,50 @@ impl Session<'_> {
     /// Adds a part's entries after a creation sequence until there are `wanted` in all.
     fn collect(&self, part: &Part<'_>, after: u64, wanted: usize, found: &mut Vec<Found>) -> Outcome<()> {
         let Some(scope) = part.scope else { return Ok(()) };
-        let index = if self.is_few(scope.id)? { "records_by_version" } else { "records_by_creation" };
-        let sql = format!(
-            "SELECT id FROM records INDEXED BY {index}
-             WHERE scope_id = ? AND version > ? AND created_seq > ? AND created_seq <= ? ORDER BY created_seq"
-        );
+        let visible = self.few_visible(part)?;
+        let (sql, values): (String, Vec<SqlValue>) = match &visible {
+            Some(visible) => (self.visible_sql(visible), visible.values().cloned().collect()),
+            None => (self.changed_sql(scope.id)?, vec![scope.id.into(), signed(self.since)?.into()]),
+        };
+        let bounds = [signed(after)?.into(), signed(self.horizon)?.into()];
         let mut statement = prepare(self.connection, &sql)?;
-        let bounds = (scope.id, signed(self.since)?, signed(after)?, signed(self.horizon)?);
-        let mut ids = statement.query(bounds)?;
+        let mut candidates = statement.query(params_from_iter(values.iter().chain(&bounds)))?;
         while found.len() < wanted
-            && let Some(row) = ids.next()?
+            && let Some(row) = candidates.next()?
         {
-            let stored = rows::get(self.connection, row.get(0)?)?;
-            let created_seq = unsigned(stored.created_seq)?;
-            if let Some(entry) = self.entry(part, stored)? {
+            if let Some((created_seq, entry)) = self.entry(part, row)? {
                 found.push(Found { connection_id: part.plan.connection_id().clone(), created_seq, entry });
             }
         }
         Ok(())
+    }
+
+    /// From the beginning, what a grant sees of a stream is all there is to tell; when that is
+    /// little, it is gone through instead of the stream.
+    fn few_visible(&self, part: &Part<'_>) -> Outcome<Option<Selection>> {
+        if self.since > 0 || part.plan.sees_every_record() {
+            return Ok(None);
+        }
+        match Selection::of(self.target, part, &[])? {
+            Some(selection) if selection.is_at_most(self.connection, SORTED)? => Ok(Some(selection)),
+            _ => Ok(None),
+        }
+    }
+
+    fn visible_sql(&self, visible: &Selection) -> String {
+        format!(
+            "SELECT r.id, r.key, r.deleted_seq FROM ({}) AS v CROSS JOIN records AS r ON r.id = v.record_id
+             WHERE r.created_seq > ? AND r.created_seq <= ? ORDER BY r.created_seq",
+            visible.sql("t.record_id", "")
+        )
+    }
+
+    fn changed_sql(&self, scope_id: i64) -> Outcome<String> {
+        let index = if self.is_few(scope_id)? { "records_by_version" } else { "records_by_creation" };
+        Ok(format!(
+            "SELECT id, key, deleted_seq FROM records INDEXED BY {index}
+             WHERE scope_id = ? AND version > ? AND created_seq > ? AND created_seq <= ? ORDER BY created_seq"
+        ))
     }
 
     /// Whether so few records changed that sorting them beats walking the stream.
@@ -124,13 +151,26 @@ impl Session<'_> {
         Ok(count <= SORTED)
     }
 
-    fn entry(&self, part: &Part<'_>, stored: Stored) -> Outcome<Option<ChangeEntry>> {
-        if let Some(deleted_seq) = stored.deleted_seq {
-            return self.tombstone(part, deleted_seq, stored);
+    /// A candidate's entry, if it has one: its creation sequence and what is told.
+    fn entry(&self, part: &Part<'_>, candidate: &Row<'_>) -> Outcome<Option<(u64, ChangeEntry)>> {
+        let (id, key, deleted_seq): (i64, String, Option<i64>) =
+            (candidate.get(0)?, candidate.get(1)?, candidate.get(2)?);
+        // What is hidden is not even fetched.
+        if deleted_seq.is_none() && !is_visible(self.connection, self.target, part, &key, id)? {
+            return Ok(None);
         }
+        let stored = rows::get(self.connection, id)?;
+        let created_seq = unsigned(stored.created_seq)?;
+        let entry = match deleted_seq {
+            Some(deleted_seq) => self.tombstone(part, deleted_seq, stored)?,
+            None => self.live(part, stored)?,
+        };
+        Ok(entry.map(|entry| (created_seq, entry)))
+    }
+
+    fn live(&self, part: &Part<'_>, stored: Stored) -> Outcome<Option<ChangeEntry>> {
         let (changed, _) = stored.visible_change(part.plan.granted())?;
-        let is_new = self.since < changed && changed <= self.horizon;
-        if is_new && is_visible(self.connection, self.target, part, &stored.key, stored.id)? {
+        if self.since < changed && changed <= self.horizon {
             return Ok(Some(ChangeEntry::Live(stored.show(part)?)));
         }
         Ok(None)

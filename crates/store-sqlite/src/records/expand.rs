@@ -48,7 +48,7 @@ fn expand(
         children.layout.column(field).ok_or_else(|| Fault::overtaken("a foreign key has no column"))?;
     let Some(key) = foreign_key(column.field_type, parent) else { return Ok(none) };
     let Some(mut selection) = Selection::of(children, part, &[])? else { return Ok(none) };
-    selection.and(&format!("t.{} = ?", column.name), [bound(&key)]);
+    selection.and_equal(&column.name, bound(&key));
     // An order by a field outside the grant would tell its values.
     let ordered =
         children.declaration.cursor_field().is_some_and(|cursor| part.plan.granted().contains(cursor));
@@ -58,10 +58,9 @@ fn expand(
         "ORDER BY t.key ASC LIMIT ?"
     };
     let limit = usize::try_from(relation.limit()).unwrap_or(usize::MAX);
-    let mut statement = prepare(connection, &selection.sql("t.record_id", tail))?;
+    let mut statement = prepare(connection, &selection.sql_by(&column.name, "t.record_id", tail))?;
     let wanted = (i64::from(relation.limit()) + 1).into();
-    let ids = statement
-        .query_map(params_from_iter(selection.values().iter().chain([&wanted])), |row| row.get(0))?;
+    let ids = statement.query_map(params_from_iter(selection.values().chain([&wanted])), |row| row.get(0))?;
     let mut ids: Vec<i64> = ids.collect::<Result<_, _>>()?;
     let has_more = ids.len() > limit;
     ids.truncate(limit);

@@ -24,6 +24,8 @@ enum Held {
     /// The bits of a number that is not whole.
     Other(u64),
     Text(String),
+    /// The digest of a long text.
+    Digest(Vec<u8>),
 }
 
 /// One group so far.
@@ -91,7 +93,7 @@ fn held(value: ValueRef<'_>) -> Outcome<Held> {
         ValueRef::Integer(number) => Held::Whole(number),
         ValueRef::Real(number) => Held::Other(number.to_bits()),
         ValueRef::Text(_) => Held::Text(value.as_str().map_err(rusqlite::Error::from)?.to_owned()),
-        ValueRef::Blob(_) => return Err(Fault::damaged("a field column holds bytes")),
+        ValueRef::Blob(digest) => Held::Digest(digest.to_owned()),
     })
 }
 
@@ -107,9 +109,8 @@ fn key(
         (Held::Whole(number), _) if field_type == FieldType::Boolean => (number != 0).into(),
         (Held::Whole(number), None) => number.into(),
         (Held::Other(bits), _) => Number::from_f64(f64::from_bits(bits)).map_or(Value::Null, Value::Number),
-        // A short text stands for itself; a digest starts with a control character.
-        (Held::Text(text), _) if !text.starts_with('\u{1}') => text.into(),
-        (Held::Whole(_) | Held::Text(_), Some((key, part))) => stored_value(connection, part, key, field)?,
-        (Held::Text(_), None) => return Err(Fault::damaged("a digest belongs to no record")),
+        (Held::Text(text), _) => text.into(),
+        (Held::Whole(_) | Held::Digest(_), Some((key, part))) => stored_value(connection, part, key, field)?,
+        (Held::Digest(_), None) => return Err(Fault::damaged("a digest belongs to no record")),
     })
 }

@@ -9,6 +9,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::selection::{Selection, count};
 use super::target::{Part, Target};
+use super::walk::Walk;
 use super::{expand, order, rows};
 use crate::fault::{Fault, Outcome};
 use crate::sequence::unsigned;
@@ -109,70 +110,67 @@ impl<'t> Scan<'t> {
 
     fn by_value(&self, wanted: usize, after: Option<&Position>) -> Outcome<Vec<Candidate<'t>>> {
         let mut selection = self.selection.clone();
-        let (direction, _) = order::keywords(self.plan.order().direction);
+        let direction = order::keyword(self.plan.order().direction);
         match after.and_then(|after| Some((after, after.value?))) {
             Some((after, value)) => {
-                let beyond = self.beyond(after);
-                selection.and(
-                    &format!("(t.ord, t.key) {beyond} (?, ?)"),
-                    [order::bind(value), after.key.as_str().to_owned().into()],
-                );
+                let key = after.key.as_str().to_owned().into();
+                selection.and_row_value("ord", "key", self.beyond(after), [order::bind(value), key]);
             }
-            None => selection.and("t.ord IS NOT NULL", []),
+            None => selection.and("ord", "IS NOT NULL", []),
         }
-        let tail = format!("ORDER BY t.ord {direction}, t.key {direction} LIMIT ?");
-        self.run(&selection, &tail, wanted, false)
+        let index = selection.equal_column().unwrap_or("ord").to_owned();
+        let order = format!("ORDER BY t.ord {direction}, t.key {direction}");
+        let walk = Walk {
+            selection: &selection,
+            index: &index,
+            columns: "t.record_id, t.key, t.ord",
+            order: &order,
+        };
+        walk.first(self.connection, wanted, |row| {
+            let value = order::read(row.get_ref(2)?, self.target.layout.order_type())?;
+            Ok(Candidate { part: self.part, record_id: row.get(0)?, key: row.get(1)?, value, missing: false })
+        })
     }
 
     /// By key alone; `missing` walks only the records without an order value.
     fn by_key(&self, wanted: usize, after: Option<&Position>, missing: bool) -> Outcome<Vec<Candidate<'t>>> {
         let mut selection = self.selection.clone();
-        let (direction, _) = order::keywords(self.plan.order().direction);
-        if missing || self.target.layout.order_type().is_none() {
-            // Without a cursor field no record has a value; saying so lets a filter's index give the order.
-            if missing || !self.plan.filter().is_empty() {
-                selection.and("t.ord IS NULL", []);
-            }
-        }
+        let direction = order::keyword(self.plan.order().direction);
+        let equal = selection.equal_column().map(str::to_owned);
+        // Without a cursor field no record has a value; saying so lets a filter's index give the order.
+        let is_unordered = self.target.layout.order_type().is_none();
+        let index = if missing || (is_unordered && equal.is_some()) {
+            selection.and_missing("ord");
+            equal.unwrap_or_else(|| "ord".to_owned())
+        } else {
+            "key".to_owned()
+        };
         if let Some(after) = after {
-            let beyond = self.beyond(after);
-            selection.and(&format!("t.key {beyond} ?"), [after.key.as_str().to_owned().into()]);
+            selection.and(
+                "key",
+                &format!("{} ?", self.beyond(after)),
+                [after.key.as_str().to_owned().into()],
+            );
         }
-        self.run(&selection, &format!("ORDER BY t.key {direction} LIMIT ?"), wanted, missing)
+        let order = format!("ORDER BY t.key {direction}");
+        let walk =
+            Walk { selection: &selection, index: &index, columns: "t.record_id, t.key", order: &order };
+        walk.first(self.connection, wanted, |row| {
+            Ok(Candidate { part: self.part, record_id: row.get(0)?, key: row.get(1)?, value: None, missing })
+        })
     }
 
     /// The comparison with a position. A record of the same value and key comes after it when its
     /// connection does.
-    fn beyond(&self, after: &Position) -> String {
+    fn beyond(&self, after: &Position) -> &'static str {
         let direction = self.plan.order().direction;
-        let (_, beyond) = order::keywords(direction);
         let connections = self.part.plan.connection_id().cmp(&after.connection_id);
-        let follows = match direction {
-            Direction::Ascending => connections == Ordering::Greater,
-            Direction::Descending => connections == Ordering::Less,
-        };
-        format!("{beyond}{}", if follows { "=" } else { "" })
-    }
-
-    fn run(
-        &self,
-        selection: &Selection,
-        tail: &str,
-        wanted: usize,
-        missing: bool,
-    ) -> Outcome<Vec<Candidate<'t>>> {
-        let ordered = matches!(self.plan.order().by, OrderBy::Field(_)) && !missing;
-        let columns = if ordered { "t.record_id, t.key, t.ord" } else { "t.record_id, t.key" };
-        let mut statement = prepare(self.connection, &selection.sql(columns, tail))?;
-        let limit = i64::try_from(wanted).unwrap_or(i64::MAX).into();
-        let mut rows = statement.query(params_from_iter(selection.values().iter().chain([&limit])))?;
-        let mut few = Vec::new();
-        while let Some(row) = rows.next()? {
-            let value =
-                if ordered { order::read(row.get_ref(2)?, self.target.layout.order_type())? } else { None };
-            few.push(Candidate { part: self.part, record_id: row.get(0)?, key: row.get(1)?, value, missing });
+        match (direction, connections) {
+            (Direction::Ascending, Ordering::Greater) => ">=",
+            (Direction::Ascending, _) => ">",
+            (Direction::Descending, Ordering::Less) => "<=",
+            (Direction::Descending, _) => "<",
         }
-        Ok(few)
     }
 }
 

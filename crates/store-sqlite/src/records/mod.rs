@@ -12,12 +12,16 @@ mod rows;
 mod selection;
 mod summary;
 mod target;
+mod walk;
 
 use async_trait::async_trait;
 use pdpp_access::{AggregatePlan, ChangesPlan, ReadPlan, RecordPlan, RecordsPlan};
 use pdpp_store::{Aggregate, ChangesOutcome, RecordRow, Records, RecordsPage, StoreError, Summary};
 
 use crate::SqliteStore;
+
+pub(crate) use selection::is_visible;
+pub(crate) use target::{Part, Target};
 
 #[async_trait]
 impl Records for SqliteStore {

@@ -9,11 +9,11 @@ use rusqlite::types::{Value as SqlValue, ValueRef};
 
 use crate::fault::{Fault, Outcome};
 
-/// The direction in SQL, and the comparison that goes on from a position.
-pub(super) const fn keywords(direction: Direction) -> (&'static str, &'static str) {
+/// The direction in SQL.
+pub(super) const fn keyword(direction: Direction) -> &'static str {
     match direction {
-        Direction::Ascending => ("ASC", ">"),
-        Direction::Descending => ("DESC", "<"),
+        Direction::Ascending => "ASC",
+        Direction::Descending => "DESC",
     }
 }
 

@@ -16,7 +16,6 @@ pub(super) struct Stored {
     pub(super) id: i64,
     pub(super) key: String,
     pub(super) created_seq: i64,
-    pub(super) deleted_seq: Option<i64>,
     pub(super) deleted_at: Option<i64>,
     pub(super) consent_at: Option<i64>,
     emitted_at: i64,
@@ -24,7 +23,7 @@ pub(super) struct Stored {
     data: Option<String>,
 }
 
-const COLUMNS: &str = "id, key, created_seq, deleted_seq, deleted_at, consent_at, emitted_at, history, data";
+const COLUMNS: &str = "id, key, created_seq, deleted_at, consent_at, emitted_at, history, data";
 
 /// One record by its number.
 pub(super) fn get(connection: &Connection, id: i64) -> Outcome<Stored> {
@@ -44,12 +43,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
         id: row.get(0)?,
         key: row.get(1)?,
         created_seq: row.get(2)?,
-        deleted_seq: row.get(3)?,
-        deleted_at: row.get(4)?,
-        consent_at: row.get(5)?,
-        emitted_at: row.get(6)?,
-        history: row.get(7)?,
-        data: row.get(8)?,
+        deleted_at: row.get(3)?,
+        consent_at: row.get(4)?,
+        emitted_at: row.get(5)?,
+        history: row.get(6)?,
+        data: row.get(7)?,
     })
 }
 

@@ -3,8 +3,8 @@
 
 use pdpp_access::{Predicate, Test, TimeBound};
 use pdpp_wire::manifest::{FieldType, RangeOperator};
-use rusqlite::Connection;
 use rusqlite::types::Value as SqlValue;
+use rusqlite::{Connection, params_from_iter};
 
 use super::target::{Part, Target};
 use crate::fault::{Fault, Outcome};
@@ -14,11 +14,36 @@ use crate::statement::prepare;
 /// A `FROM … WHERE …` under construction. The fields' table is called `t`.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
-    from: String,
-    conditions: String,
+    table: String,
+    scope_id: SqlValue,
+    /// The grant's own list of records, as JSON. It leads the join, so the cost follows it and not
+    /// the archive.
+    wanted: Option<SqlValue>,
+    conditions: Vec<Condition>,
+}
+
+/// One condition on one column, or on two compared together.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    column: String,
+    second: Option<String>,
+    /// What follows the column's name.
+    test: String,
     values: Vec<SqlValue>,
-    /// Nothing but the scope restricts it.
-    whole_scope: bool,
+    is_equality: bool,
+}
+
+impl Condition {
+    fn new(column: &str, test: &str, values: Vec<SqlValue>, is_equality: bool) -> Self {
+        Self { column: column.to_owned(), second: None, test: test.to_owned(), values, is_equality }
+    }
+
+    fn spell(&self) -> String {
+        match &self.second {
+            None => format!("t.{} {}", self.column, self.test),
+            Some(second) => format!("(t.{}, t.{second}) {}", self.column, self.test),
+        }
+    }
 }
 
 impl Selection {
@@ -27,7 +52,8 @@ impl Selection {
         let Some(scope) = part.scope else { return Ok(None) };
         let mut selection = Self::of_scope(&target.layout, scope.id);
         if let Some(keys) = part.plan.resources() {
-            selection.only_keys(&target.layout, keys.iter().map(pdpp_wire::RecordKey::as_str));
+            let list = keys.iter().map(pdpp_wire::RecordKey::as_str).collect::<serde_json::Value>();
+            selection.wanted = Some(list.to_string().into());
         }
         if let Some(bound) = part.plan.time()
             && !selection.within(&target.layout, bound)
@@ -41,21 +67,7 @@ impl Selection {
     }
 
     fn of_scope(layout: &Layout, scope_id: i64) -> Self {
-        Self {
-            from: format!("{} AS t", layout.table()),
-            conditions: "t.scope_id = ?".to_owned(),
-            values: vec![scope_id.into()],
-            whole_scope: true,
-        }
-    }
-
-    /// Only these records. The list leads the join, so the cost follows it and not the archive.
-    fn only_keys<'k>(&mut self, layout: &Layout, keys: impl Iterator<Item = &'k str>) {
-        let list = keys.collect::<serde_json::Value>().to_string();
-        let table = layout.table();
-        self.from = format!("json_each(?) AS wanted CROSS JOIN {table} AS t INDEXED BY {table}_key");
-        self.values.insert(0, list.into());
-        self.and("t.key = wanted.value", []);
+        Self { table: layout.table(), scope_id: scope_id.into(), wanted: None, conditions: Vec::new() }
     }
 
     /// Only records of this time; false when the declaration has no such time, and so nothing is visible.
@@ -65,17 +77,14 @@ impl Selection {
         else {
             return false;
         };
-        let name = column.name;
-        match (bound.since, bound.until) {
-            (None, None) => self.and(&format!("t.{name} IS NOT NULL"), []),
-            (since, until) => {
-                if let Some(since) = since {
-                    self.and(&format!("t.{name} >= ?"), [since.micros().into()]);
-                }
-                if let Some(until) = until {
-                    self.and(&format!("t.{name} < ?"), [until.micros().into()]);
-                }
-            }
+        if bound.since.is_none() && bound.until.is_none() {
+            self.and(&column.name, "IS NOT NULL", []);
+        }
+        if let Some(since) = bound.since {
+            self.and(&column.name, ">= ?", [since.micros().into()]);
+        }
+        if let Some(until) = bound.until {
+            self.and(&column.name, "< ?", [until.micros().into()]);
         }
         true
     }
@@ -84,51 +93,120 @@ impl Selection {
         let column = layout
             .column(predicate.field())
             .ok_or_else(|| Fault::overtaken("a filtered field has no column"))?;
-        let name = column.name;
         match predicate.test() {
-            Test::Equals(scalar) => self.and(&format!("t.{name} = ?"), [bound(scalar)]),
-            Test::Missing => self.and(&format!("t.{name} IS NULL"), []),
+            Test::Equals(scalar) => self.and_equal(&column.name, bound(scalar)),
+            Test::Missing => self.and_missing(&column.name),
             Test::Range(operator, scalar) => {
-                let operator = match operator {
-                    RangeOperator::Gte => ">=",
-                    RangeOperator::Gt => ">",
-                    RangeOperator::Lte => "<=",
-                    RangeOperator::Lt => "<",
+                let test = match operator {
+                    RangeOperator::Gte => ">= ?",
+                    RangeOperator::Gt => "> ?",
+                    RangeOperator::Lte => "<= ?",
+                    RangeOperator::Lt => "< ?",
                 };
-                self.and(&format!("t.{name} {operator} ?"), [bound(scalar)]);
+                self.and(&column.name, test, [bound(scalar)]);
             }
         }
         Ok(())
     }
 
-    /// Adds a condition whose values come after those before it.
-    pub(crate) fn and(&mut self, condition: &str, values: impl IntoIterator<Item = SqlValue>) {
-        self.conditions.push_str(" AND ");
-        self.conditions.push_str(condition);
-        self.values.extend(values);
-        self.whole_scope = false;
+    /// Adds a condition: a column and what follows its name.
+    pub(crate) fn and(&mut self, column: &str, test: &str, values: impl IntoIterator<Item = SqlValue>) {
+        self.conditions.push(Condition::new(column, test, values.into_iter().collect(), false));
+    }
+
+    /// Only records beyond a position in two columns; the index that orders by both starts there.
+    pub(crate) fn and_row_value(&mut self, first: &str, second: &str, beyond: &str, position: [SqlValue; 2]) {
+        let condition = Condition::new(first, &format!("{beyond} (?, ?)"), position.into(), false);
+        self.conditions.push(Condition { second: Some(second.to_owned()), ..condition });
+    }
+
+    /// Only records whose column has this value.
+    pub(crate) fn and_equal(&mut self, column: &str, value: SqlValue) {
+        self.conditions.push(Condition::new(column, "= ?", vec![value], true));
+    }
+
+    /// Only records whose column has no value.
+    pub(crate) fn and_missing(&mut self, column: &str) {
+        self.conditions.push(Condition::new(column, "IS NULL", Vec::new(), true));
     }
 
     /// Whether it selects all records of its scope.
     pub(crate) fn is_whole_scope(&self) -> bool {
-        self.whole_scope
+        self.wanted.is_none() && self.conditions.is_empty()
     }
 
-    /// The statement, with what follows the conditions.
+    /// Whether the grant's own list of records leads.
+    pub(crate) fn is_list(&self) -> bool {
+        self.wanted.is_some()
+    }
+
+    /// A column, other than the order's, that must have one value: its index gives the page in order.
+    pub(crate) fn equal_column(&self) -> Option<&str> {
+        let equal = |condition: &&Condition| condition.is_equality && condition.column.starts_with('f');
+        self.conditions.iter().find(equal).map(|condition| condition.column.as_str())
+    }
+
+    /// Splits off the conditions on other columns than these.
+    pub(crate) fn split_off(&self, columns: &[&str]) -> (Self, Vec<Condition>) {
+        let own = |condition: &Condition| columns.contains(&condition.column.as_str());
+        let (conditions, others) = self.conditions.iter().cloned().partition(own);
+        (Self { conditions, ..self.clone() }, others)
+    }
+
+    /// The statement, by whichever index the engine prefers, with what follows the conditions.
     pub(crate) fn sql(&self, columns: &str, tail: &str) -> String {
-        format!("SELECT {columns} FROM {} WHERE {} {tail}", self.from, self.conditions)
+        self.statement(columns, "", tail)
     }
 
-    /// The bound values.
-    pub(crate) fn values(&self) -> &[SqlValue] {
-        &self.values
+    /// The statement by the index that starts with this column, unless the grant's list leads.
+    pub(crate) fn sql_by(&self, index: &str, columns: &str, tail: &str) -> String {
+        self.statement(columns, &format!("INDEXED BY {}_{index}", self.table), tail)
+    }
+
+    fn statement(&self, columns: &str, hint: &str, tail: &str) -> String {
+        let table = &self.table;
+        let mut sql = match self.wanted {
+            None => format!("SELECT {columns} FROM {table} AS t {hint} WHERE t.scope_id = ?"),
+            Some(_) => format!(
+                "SELECT {columns} FROM json_each(?) AS wanted CROSS JOIN {table} AS t INDEXED BY {table}_key
+                 WHERE t.scope_id = ? AND t.key = wanted.value"
+            ),
+        };
+        for condition in &self.conditions {
+            sql.push_str(" AND ");
+            sql.push_str(&condition.spell());
+        }
+        sql.push(' ');
+        sql.push_str(tail);
+        sql
+    }
+
+    /// The bound values, in the statement's order.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &SqlValue> {
+        let conditions = self.conditions.iter().flat_map(|condition| &condition.values);
+        self.wanted.iter().chain([&self.scope_id]).chain(conditions)
     }
 
     /// How many records it selects.
-    pub(crate) fn count(&self, connection: &Connection) -> Outcome<i64> {
+    fn count(&self, connection: &Connection) -> Outcome<i64> {
         let mut statement = prepare(connection, &self.sql("COUNT(*)", ""))?;
-        Ok(statement.query_row(rusqlite::params_from_iter(&self.values), |row| row.get(0))?)
+        Ok(statement.query_row(params_from_iter(self.values()), |row| row.get(0))?)
     }
+
+    /// Whether it selects at most so many records, without counting more.
+    pub(crate) fn is_at_most(&self, connection: &Connection, most: i64) -> Outcome<bool> {
+        let sql = format!("SELECT COUNT(*) FROM ({})", self.sql("1", "LIMIT ?"));
+        let limit = (most + 1).into();
+        let values = params_from_iter(self.values().chain([&limit]));
+        let count: i64 = prepare(connection, &sql)?.query_row(values, |row| row.get(0))?;
+        Ok(count <= most)
+    }
+}
+
+/// Several conditions as one expression, with its values.
+pub(crate) fn all_hold(conditions: &[Condition]) -> (String, impl Iterator<Item = &SqlValue>) {
+    let spelled: Vec<_> = conditions.iter().map(Condition::spell).collect();
+    (spelled.join(" AND "), conditions.iter().flat_map(|condition| &condition.values))
 }
 
 /// How many records a part sees under a filter.
@@ -157,6 +235,6 @@ pub(crate) fn is_visible(
         return Ok(false);
     }
     // By its own number: the scope is only checked, not searched.
-    selection.and("t.record_id = ?", [record_id.into()]);
-    Ok(prepare(connection, &selection.sql("1", ""))?.exists(rusqlite::params_from_iter(&selection.values))?)
+    selection.and_equal("record_id", record_id.into());
+    Ok(prepare(connection, &selection.sql("1", ""))?.exists(params_from_iter(selection.values()))?)
 }
