@@ -3,6 +3,7 @@
 use std::fs;
 use std::future::poll_fn;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use pdpp_access::{Authorizer, BlobRequest};
@@ -10,9 +11,9 @@ use pdpp_store::{
     BlobBinding, BlobSighting, BlobWriter, Blobs as _, Catalogues as _, Ingest as _, OnConflict, Store,
     StoreError, WriteTarget,
 };
-use pdpp_store_sqlite::SqliteStore;
-use pdpp_testkit::{owner, sample};
-use pdpp_wire::{ConnectionId, RecordKey, StreamName};
+use pdpp_store_sqlite::{Options, SqliteStore};
+use pdpp_testkit::{FixedClock, owner, sample};
+use pdpp_wire::{ConnectionId, Instant, RecordKey, StreamName};
 
 use crate::support::options;
 
@@ -116,6 +117,24 @@ async fn a_file_whose_row_was_lost_is_taken_again() {
         started(&store, sample::chat::BLOB).await.finish(binding(&connection)).await.unwrap();
         assert_eq!(fs::read(folder.join(&hex)).unwrap(), sample::chat::BLOB);
     }
+}
+
+#[tokio::test]
+async fn what_a_dead_process_left_is_swept_away() {
+    let home = tempfile::tempdir().unwrap();
+    let incoming = home.path().join("blobs").join("incoming");
+    fs::create_dir_all(&incoming).unwrap();
+    fs::write(incoming.join("blob-left"), b"half").unwrap();
+    let written = fs::metadata(incoming.join("blob-left")).unwrap().modified().unwrap();
+    let seconds = written.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let written = Instant::from_micros(0).plus_seconds(i64::try_from(seconds).unwrap());
+    let clock = Arc::new(FixedClock::at(written.plus_seconds(60)));
+    let store = SqliteStore::open(home.path(), Options { clock: clock.clone(), ..options() }).unwrap();
+    drop(store.write_blob().await.unwrap());
+    assert_eq!(files_below(&incoming).len(), 1, "it may still be written to");
+    clock.advance_seconds(2 * 24 * 60 * 60);
+    drop(store.write_blob().await.unwrap());
+    assert!(files_below(&incoming).is_empty());
 }
 
 #[tokio::test]

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use pdpp_access::{AggregateRequest, Authorizer, RecordsRequest};
+use pdpp_wire::manifest::Manifest;
 use serde_json::{Value, json};
 
-use super::world::{World, data, entry, keys, listing, target};
-use crate::Store;
+use super::world::{World, data, entry, keys, listing, manifest, target};
+use crate::{ManifestOutcome, OnConflict, Store};
 
 /// Letters `a` to `e` on the first five days of the year, and `x` without a time.
 async fn five_days(store: Arc<dyn Store>) -> World {
@@ -125,5 +126,26 @@ pub async fn counts_bounds_and_numbers_know_only_visible_records(store: Arc<dyn 
         let plan = Authorizer::new(&client, &catalogue).stream(&target("letters")).expect("it is granted");
         let summary = world.store.summarize(&plan).await.expect("summaries are answered");
         assert_eq!(summary.iter().map(|part| part.record_count).collect::<Vec<_>>(), [count]);
+    }
+}
+
+pub async fn a_grant_keeps_its_time_field_when_the_stream_declares_another(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let folder = |id: &str, opened_at: &str| json!({"id": id, "opened_at": opened_at});
+    let folders =
+        vec![folder("a", "2026-01-01T00:00:00Z"), folder("b", "2026-01-03T00:00:00Z"), json!({"id": "c"})];
+    world.put_all(&world.home, "folders", folders).await;
+    let mut bounded = entry("folders", &[&world.home], &["id"]);
+    bounded["time_constraint"] = json!({"field": "opened_at", "since": "2026-01-02"});
+    let client = world.client(&[json!([bounded])]);
+    let mut document = manifest().document().clone();
+    document["streams"][1].as_object_mut().expect("a stream").remove("consent_time_field");
+    let without = Manifest::from_document(document).expect("the suite's manifest is valid");
+    let replaced = world.store.put_manifest(&world.subject, &without, OnConflict::Replace).await;
+    assert_eq!(replaced.expect("manifests are kept"), ManifestOutcome::Replaced);
+    let page = world.page(&client, &RecordsRequest { count: true, ..listing("folders") }).await;
+    assert_eq!((keys(&page.rows), page.total), (vec!["b".to_owned()], Some(1)));
+    for (key, found) in [("a", 0), ("b", 1), ("c", 0)] {
+        assert_eq!(world.find(&client, "folders", key).await.len(), found, "{key}");
     }
 }

@@ -75,7 +75,8 @@ macro_rules! each_promise {
                 a_record_outside_the_time_bound_is_not_found,
                 an_ungranted_connection_is_never_read,
                 each_connection_is_read_under_its_own_grant,
-                counts_bounds_and_numbers_know_only_visible_records;
+                counts_bounds_and_numbers_know_only_visible_records,
+                a_grant_keeps_its_time_field_when_the_stream_declares_another;
             single: a_record_is_found_under_every_connection_that_holds_it,
                 an_unknown_record_is_absent,
                 compound_keys_name_one_record,
