@@ -74,7 +74,7 @@ impl Call {
 
     /// The whole body, if it is of this media type and within the bound.
     pub(crate) async fn bytes(&self, media_type: &str, max: usize) -> Result<Vec<u8>, ApiError> {
-        require_media_type(&self.headers, media_type)?;
+        require_media_type(&self.headers, &[media_type])?;
         match Limited::new(self.take_body(), max).collect().await {
             Ok(collected) => Ok(collected.to_bytes().to_vec()),
             Err(error) if error.is::<LengthLimitError>() => Err(too_large(max)),
@@ -91,14 +91,17 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Result<Response
     Ok(response)
 }
 
-/// Refuses a body of another media type. A body without any is taken for the expected one.
-pub(crate) fn require_media_type(headers: &HeaderMap, expected: &str) -> Result<(), ApiError> {
+/// Refuses a body of another media type. A body without any is taken for the first expected one.
+pub(crate) fn require_media_type(headers: &HeaderMap, expected: &[&str]) -> Result<(), ApiError> {
     let Some(given) = headers.get(CONTENT_TYPE) else { return Ok(()) };
     let essence = given.to_str().unwrap_or("").split(';').next().unwrap_or("").trim();
-    if essence.eq_ignore_ascii_case(expected) {
+    if expected.iter().any(|expected| essence.eq_ignore_ascii_case(expected)) {
         return Ok(());
     }
-    Err(ApiError::new(Code::UnsupportedMediaType, format!("Send the body as `Content-Type: {expected}`.")))
+    Err(ApiError::new(
+        Code::UnsupportedMediaType,
+        format!("Send the body as `Content-Type: {}`.", expected.join("` or `")),
+    ))
 }
 
 /// The body is larger than the bound.

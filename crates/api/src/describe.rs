@@ -134,6 +134,9 @@ mod tests {
         }]});
         let manifest = Manifest::from_document(document).unwrap();
         let notes = manifest.find_stream("notes").unwrap();
-        assert_eq!([top_level(notes, "a.b"), top_level(notes, "a.c"), top_level(notes, "a")], ["a.b", "a", "a"]);
+        assert_eq!(
+            [top_level(notes, "a.b"), top_level(notes, "a.c"), top_level(notes, "a")],
+            ["a.b", "a", "a"]
+        );
     }
 }

@@ -154,13 +154,19 @@ fn version_header() -> Value {
 }
 
 fn request_body(body: BodyDoc, generator: &mut SchemaGenerator) -> Option<Value> {
-    let (media_type, schema) = match body {
+    let media = |schema: Value| json!({ "schema": schema });
+    let content = match body {
         BodyDoc::None => return None,
-        BodyDoc::Json(schema) => ("application/json", schema(generator).to_value()),
-        BodyDoc::Ndjson => ("application/x-ndjson", json!({ "type": "string" })),
-        BodyDoc::Bytes => ("application/octet-stream", json!({ "type": "string", "format": "binary" })),
+        BodyDoc::Json(schema) => json!({ "application/json": media(schema(generator).to_value()) }),
+        BodyDoc::Ndjson => {
+            let lines = json!({ "type": "string", "description": "One JSON object per line." });
+            json!({ "application/x-ndjson": media(lines.clone()), "text/plain": media(lines) })
+        }
+        BodyDoc::Bytes => {
+            json!({ "application/octet-stream": media(json!({ "type": "string", "format": "binary" })) })
+        }
     };
-    Some(json!({ "required": true, "content": { media_type: { "schema": schema } } }))
+    Some(json!({ "required": true, "content": content }))
 }
 
 fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {

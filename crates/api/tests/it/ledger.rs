@@ -77,3 +77,21 @@ async fn without_a_ledger_nothing_is_read() {
         assert!(!answer.show().contains("secret"));
     }
 }
+
+#[tokio::test]
+async fn a_caller_inside_the_process_stands_at_its_own_door() {
+    let world = World::new().await;
+    let mut request = crate::world::request("client", "GET", "/v1/connectors", axum::body::Body::empty());
+    request.extensions_mut().insert(pdpp_store::Door::Mcp);
+    world.send(request).await;
+    assert!(world.ledger().await.contains(r#""door":"mcp""#));
+}
+
+#[tokio::test]
+async fn attached_children_are_disclosures_of_their_own_stream() {
+    let world = World::new().await;
+    world.get("client", "/v1/streams/messages/records/x_blob?fields=id&expand=attachments").await;
+    let entries = world.ledger().await;
+    assert!(entries.contains(r#""stream":"messages","connection_ids":["HOME"],"record_count":1,"record_keys":["x_blob"],"fields":["id"]"#));
+    assert!(entries.contains(r#""stream":"attachments","connection_ids":["HOME"],"record_count":1,"record_keys":["a_1"],"fields":["id","message_id","name"]"#), "{entries}");
+}

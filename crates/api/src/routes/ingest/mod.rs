@@ -50,7 +50,7 @@ const LINE_DEPTH: usize = MAX_RECORD_DEPTH + 1;
 
 async fn ingest(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Response, ApiError> {
     let max = state.settings.limits.body_bytes;
-    require_media_type(&call.headers, "application/x-ndjson")?;
+    require_media_type(&call.headers, &["application/x-ndjson", "text/plain"])?;
     let announced =
         call.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > max as u64) {
