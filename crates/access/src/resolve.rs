@@ -209,3 +209,6 @@ fn resolve_connections(source: &Source, selection: &StreamSelection) -> Result<V
 fn refused(message: impl Into<String>) -> Denial {
     Denial::new(Code::InvalidAuthorizationDetails, message)
 }
+
+#[cfg(test)]
+mod tests;
