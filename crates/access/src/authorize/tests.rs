@@ -118,7 +118,8 @@ fn records_request(text: &str) -> RecordsRequest {
             "connection" => request.target.connection_id = Some(value),
             "connector" => request.target.connector_id = Some(value),
             "fields" => {
-                request.fields = Some(value.split(',').filter(|f| !f.is_empty()).map(str::to_owned).collect())
+                request.fields =
+                    Some(value.split(',').filter(|f| !f.is_empty()).map(str::to_owned).collect());
             }
             "view" => request.view = Some(value),
             "order" => request.order = Some(value),
