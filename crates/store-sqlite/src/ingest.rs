@@ -233,6 +233,7 @@ impl<'c> Writer<'c> {
         let (top, consent) = (history.top_emitted_at().micros(), self.layout.consent_at(data));
         let values = params![standing.id, sequence, top, consent, spelled, blob_id(data), text];
         self.connection.prepare_cached(UPDATE)?.execute(values)?;
+        self.unlist(standing.id)?;
         self.write_fields(standing.id, key, data)?;
         Ok(Applied::Updated)
     }
@@ -240,8 +241,7 @@ impl<'c> Writer<'c> {
     fn delete(&mut self, key: &RecordKey, emitted_at: Instant, standing: &Standing) -> Outcome<Applied> {
         let sequence = self.next_sequence(key, change_log::DELETE)?;
         self.connection.prepare_cached(BURY)?.execute(params![standing.id, sequence, emitted_at.micros()])?;
-        let unlist = format!("DELETE FROM {} WHERE record_id = ?", self.layout.table());
-        self.connection.prepare_cached(&unlist)?.execute([standing.id])?;
+        self.unlist(standing.id)?;
         self.live_change -= 1;
         Ok(Applied::Deleted)
     }
@@ -265,6 +265,13 @@ impl<'c> Writer<'c> {
     fn write_fields(&mut self, id: i64, key: &RecordKey, data: &Map<String, Value>) -> Outcome<()> {
         let row = self.layout.row(id, self.scope_id, key.as_str(), data);
         self.insert_fields.execute(params_from_iter(row))?;
+        Ok(())
+    }
+
+    /// Takes a record's row of fields away. Deleting and inserting beats replacing, for which the
+    /// engine keeps a journal of its own.
+    fn unlist(&self, id: i64) -> Outcome<()> {
+        self.connection.prepare_cached(&self.layout.delete_sql())?.execute([id])?;
         Ok(())
     }
 

@@ -115,9 +115,12 @@ impl Layout {
             columns
         });
         let table = self.table();
-        format!(
-            "INSERT OR REPLACE INTO {table} (record_id, scope_id, key, ord{columns}) VALUES (?, ?, ?, ?{marks})"
-        )
+        format!("INSERT INTO {table} (record_id, scope_id, key, ord{columns}) VALUES (?, ?, ?, ?{marks})")
+    }
+
+    /// Takes one row away.
+    pub(crate) fn delete_sql(&self) -> String {
+        format!("DELETE FROM {} WHERE record_id = ?", self.table())
     }
 
     /// A record's values for [`Self::insert_sql`].

@@ -196,6 +196,10 @@ fn commit_together(
         first.answer(Err(fault.into()));
         return None;
     }
+    if group == 1 {
+        commit_alone(connection, first);
+        return None;
+    }
     let mut served = vec![run_in_savepoint(connection, first)];
     let mut other = None;
     while served.len() < group {
@@ -220,6 +224,24 @@ fn commit_together(
     other
 }
 
+/// Without a savepoint: one that stays open makes every statement of a long write slower than the
+/// one before it.
+fn commit_alone(connection: &Connection, mut write: Box<dyn Write>) {
+    let committed = if run_guarded(connection, write.as_mut()) {
+        commit(connection).map_err(|error| Fault::Sqlite(error).into())
+    } else {
+        finish(connection, "ROLLBACK").map_err(|error| Fault::Sqlite(error).into())
+    };
+    write.answer(committed);
+}
+
+fn run_guarded(connection: &Connection, write: &mut dyn Write) -> bool {
+    catch_unwind(AssertUnwindSafe(|| write.run(connection))).unwrap_or_else(|_| {
+        tracing::error!("a write panicked inside the store");
+        false
+    })
+}
+
 fn begin(connection: &Connection) -> Outcome<()> {
     let mut attempt = 1;
     loop {
@@ -236,11 +258,7 @@ fn begin(connection: &Connection) -> Outcome<()> {
 
 fn run_in_savepoint(connection: &Connection, mut write: Box<dyn Write>) -> Box<dyn Write> {
     let step = |sql: &str| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
-    let kept = step("SAVEPOINT request").is_ok()
-        && catch_unwind(AssertUnwindSafe(|| write.run(connection))).unwrap_or_else(|_| {
-            tracing::error!("a write panicked inside the store");
-            false
-        });
+    let kept = step("SAVEPOINT request").is_ok() && run_guarded(connection, write.as_mut());
     if !kept {
         let _ = step("ROLLBACK TO request");
     }
