@@ -17,14 +17,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn bench(workspace: &Workspace, options: &Options) -> Result<()> {
-    let mut bench = workspace.cargo([
-        "bench",
-        "--locked",
-        "-p",
-        "pdpp-server",
-        "--bench",
-        "resource_server",
-        "--",
-    ]);
+    let mut bench =
+        workspace.cargo(["bench", "--locked", "-p", "pdpp-server", "--bench", "resource_server", "--"]);
     process::run(bench.args(&options.arguments))
 }

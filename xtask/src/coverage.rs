@@ -54,15 +54,12 @@ struct Row {
 impl std::fmt::Display for Row {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "S{}-R{}", self.section, self.requirement)?;
-        self.scenario
-            .map_or(Ok(()), |scenario| write!(formatter, "-S{scenario}"))
+        self.scenario.map_or(Ok(()), |scenario| write!(formatter, "-S{scenario}"))
     }
 }
 
 fn rows_in(comment: &str) -> impl Iterator<Item = Row> {
-    comment
-        .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
-        .filter_map(parse_row)
+    comment.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter_map(parse_row)
 }
 
 fn parse_row(word: &str) -> Option<Row> {
@@ -73,18 +70,11 @@ fn parse_row(word: &str) -> Option<Row> {
         None => None,
         Some(scenario) => Some(scenario?),
     };
-    parts.next().is_none().then_some(Row {
-        section,
-        requirement,
-        scenario,
-    })
+    parts.next().is_none().then_some(Row { section, requirement, scenario })
 }
 
 fn function_name(line: &str) -> Option<&str> {
-    let line = line
-        .strip_prefix("pub ")
-        .or_else(|| line.strip_prefix("pub(crate) "))
-        .unwrap_or(line);
+    let line = line.strip_prefix("pub ").or_else(|| line.strip_prefix("pub(crate) ")).unwrap_or(line);
     let line = line.strip_prefix("async ").unwrap_or(line);
     line.strip_prefix("fn ")?.split(['(', '<']).next()
 }
@@ -95,10 +85,8 @@ mod tests {
 
     fn check(source: &str, expected: &[&str]) {
         let tree = Tree::of(&[("crates/api/tests/reads.rs", source)]);
-        let found: Vec<_> = collect(&tree)
-            .into_iter()
-            .map(|(row, tests)| format!("{row}: {}", tests.join(", ")))
-            .collect();
+        let found: Vec<_> =
+            collect(&tree).into_iter().map(|(row, tests)| format!("{row}: {}", tests.join(", "))).collect();
         assert_eq!(found, expected);
     }
 
@@ -117,10 +105,7 @@ mod tests {
     fn rows_are_listed_in_numeric_order() {
         check(
             "/// S1-R10\nfn later() {}\n/// S1-R2\nfn earlier() {}\n",
-            &[
-                "S1-R2: earlier (crates/api/tests/reads.rs)",
-                "S1-R10: later (crates/api/tests/reads.rs)",
-            ],
+            &["S1-R2: earlier (crates/api/tests/reads.rs)", "S1-R10: later (crates/api/tests/reads.rs)"],
         );
     }
 

@@ -33,10 +33,7 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            max_examples: DEFAULT_EXAMPLES,
-            arguments: Vec::new(),
-        }
+        Self { max_examples: DEFAULT_EXAMPLES, arguments: Vec::new() }
     }
 }
 
@@ -52,12 +49,7 @@ pub(crate) fn fuzz(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut failed = Vec::new();
     for (caller, token) in [("client", &samples.client_token), ("owner", &samples.owner_token)] {
         println!("--- fuzzing {} as the {caller}", server.url());
-        let run = schemathesis::Run {
-            config: &config,
-            url: server.url(),
-            token,
-            options,
-        };
+        let run = schemathesis::Run { config: &config, url: server.url(), token, options };
         if let Err(error) = schemathesis.run(&run) {
             println!("{error:#}");
             failed.push(caller);

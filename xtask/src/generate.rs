@@ -36,12 +36,7 @@ impl Options {
 pub(crate) fn generate(workspace: &Workspace, options: &Options) -> Result<()> {
     let pdpp = workspace.build_pdpp()?;
     let fresh = tempfile::tempdir().context("no temporary directory")?;
-    process::run(
-        Command::new(pdpp)
-            .arg("reference")
-            .arg(fresh.path())
-            .current_dir(workspace.root()),
-    )?;
+    process::run(Command::new(pdpp).arg("reference").arg(fresh.path()).current_dir(workspace.root()))?;
 
     let committed_directory = workspace.path(REFERENCE);
     let fresh = read_directory(fresh.path())?;
@@ -88,31 +83,21 @@ fn compare(committed: &Files, fresh: &Files) -> Vec<Drift> {
     let stale = committed
         .keys()
         .filter(|file| !fresh.contains_key(*file) && !BY_HAND.contains(&file.as_str()))
-        .map(|file| Drift {
-            file: file.clone(),
-            what: "no longer generated".to_owned(),
-        });
+        .map(|file| Drift { file: file.clone(), what: "no longer generated".to_owned() });
     let differing = fresh.iter().filter_map(|(file, content)| {
         let what = match committed.get(file) {
             None => "missing".to_owned(),
             Some(old) if old == content => return None,
             Some(old) => format!("differs from line {}", first_difference(old, content)),
         };
-        Some(Drift {
-            file: file.clone(),
-            what,
-        })
+        Some(Drift { file: file.clone(), what })
     });
     differing.chain(stale).collect()
 }
 
 fn first_difference(old: &[u8], new: &[u8]) -> usize {
     let newline = |byte: &u8| *byte == b'\n';
-    1 + old
-        .split(newline)
-        .zip(new.split(newline))
-        .take_while(|(old, new)| old == new)
-        .count()
+    1 + old.split(newline).zip(new.split(newline)).take_while(|(old, new)| old == new).count()
 }
 
 fn read_directory(directory: &Path) -> Result<Files> {
@@ -136,9 +121,7 @@ mod tests {
 
     fn check(committed: &[(&str, &str)], fresh: &[(&str, &str)], expected: &[&str]) {
         let files = |list: &[(&str, &str)]| -> Files {
-            list.iter()
-                .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()))
-                .collect()
+            list.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect()
         };
         let found: Vec<_> = compare(&files(committed), &files(fresh))
             .into_iter()
@@ -154,16 +137,8 @@ mod tests {
 
     #[test]
     fn a_changed_file_names_the_first_line_that_differs() {
-        check(
-            &[("errors.md", "a\nb\nc")],
-            &[("errors.md", "a\nB\nc")],
-            &["errors.md: differs from line 2"],
-        );
-        check(
-            &[("errors.md", "a")],
-            &[("errors.md", "a\nb")],
-            &["errors.md: differs from line 2"],
-        );
+        check(&[("errors.md", "a\nb\nc")], &[("errors.md", "a\nB\nc")], &["errors.md: differs from line 2"]);
+        check(&[("errors.md", "a")], &[("errors.md", "a\nb")], &["errors.md: differs from line 2"]);
     }
 
     #[test]

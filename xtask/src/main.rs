@@ -92,11 +92,7 @@ mod tests {
     #[test]
     fn every_task_says_what_it_is_for() {
         for task in Cli::command().get_subcommands() {
-            assert!(
-                task.get_about().is_some(),
-                "`{}` has no description",
-                task.get_name()
-            );
+            assert!(task.get_about().is_some(), "`{}` has no description", task.get_name());
         }
     }
 }

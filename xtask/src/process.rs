@@ -8,9 +8,7 @@ use anyhow::{Context, Result, bail};
 /// Runs a command on this terminal and expects success.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = shown(command);
-    let status = command
-        .status()
-        .with_context(|| format!("`{line}` could not be started"))?;
+    let status = command.status().with_context(|| format!("`{line}` could not be started"))?;
     if !status.success() {
         bail!("`{line}` failed ({status})");
     }
@@ -20,9 +18,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// Runs a command quietly, expects success, and returns what it wrote to stdout.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
     let line = shown(command);
-    let output = command
-        .output()
-        .with_context(|| format!("`{line}` could not be started"))?;
+    let output = command.output().with_context(|| format!("`{line}` could not be started"))?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
         bail!("`{line}` failed ({}):\n{}", output.status, complaint.trim_end());
@@ -33,15 +29,9 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
 /// The command as one would type it, so that an error can be repeated by hand.
 pub(crate) fn shown(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
-        Some(format!(
-            "{}={}",
-            name.to_string_lossy(),
-            quoted(&value?.to_string_lossy())
-        ))
+        Some(format!("{}={}", name.to_string_lossy(), quoted(&value?.to_string_lossy())))
     });
-    let program = std::path::Path::new(command.get_program())
-        .file_name()
-        .unwrap_or(command.get_program());
+    let program = std::path::Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let words = std::iter::once(program)
         .chain(command.get_args())
         .map(OsStr::to_string_lossy)
@@ -65,13 +55,8 @@ mod tests {
     #[test]
     fn a_command_is_shown_as_it_would_be_typed() {
         let mut command = Command::new("/somewhere/bin/cargo");
-        command
-            .args(["doc", "it's fine"])
-            .env("RUSTDOCFLAGS", "-D warnings");
-        assert_eq!(
-            shown(&command),
-            r"RUSTDOCFLAGS='-D warnings' cargo doc 'it'\''s fine'"
-        );
+        command.args(["doc", "it's fine"]).env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(shown(&command), r"RUSTDOCFLAGS='-D warnings' cargo doc 'it'\''s fine'");
     }
 
     #[test]

@@ -47,35 +47,19 @@ enum Step {
 
 impl Step {
     fn name(self) -> String {
-        self.to_possible_value()
-            .expect("no step is hidden from the command line")
-            .get_name()
-            .to_owned()
+        self.to_possible_value().expect("no step is hidden from the command line").get_name().to_owned()
     }
 
     fn run(self, workspace: &Workspace) -> Result<()> {
         match self {
             Self::Fmt => process::run(&mut workspace.cargo(["fmt", "--all", "--check"])),
             Self::Clippy => {
-                let arguments = [
-                    "clippy",
-                    "--workspace",
-                    "--all-targets",
-                    "--locked",
-                    "--",
-                    "-D",
-                    "warnings",
-                ];
+                let arguments =
+                    ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
                 process::run(&mut workspace.cargo(arguments))
             }
             Self::Docs => {
-                let arguments = [
-                    "doc",
-                    "--workspace",
-                    "--no-deps",
-                    "--document-private-items",
-                    "--locked",
-                ];
+                let arguments = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
                 process::run(workspace.cargo(arguments).env("RUSTDOCFLAGS", "-D warnings"))
             }
             Self::Tidy => tidy::tidy(workspace),
@@ -94,16 +78,7 @@ impl Step {
 fn deny(workspace: &Workspace) -> Result<()> {
     let mut command = tools::DENY.command(workspace)?;
     // Two versions of a crate are a warning, and there are always some; `cargo deny check bans` shows them.
-    command.args([
-        "--locked",
-        "--workspace",
-        "--log-level",
-        "error",
-        "check",
-        "bans",
-        "licenses",
-        "sources",
-    ]);
+    command.args(["--locked", "--workspace", "--log-level", "error", "check", "bans", "licenses", "sources"]);
     process::run(&mut command)
 }
 
@@ -111,26 +86,15 @@ fn deny(workspace: &Workspace) -> Result<()> {
 fn nextest(workspace: &Workspace) -> Result<()> {
     let mut command = tools::NEXTEST.command(workspace)?;
     command.args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]);
-    command.args([
-        "--status-level",
-        "slow",
-        "--final-status-level",
-        "fail",
-        "--failure-output",
-        "immediate",
-    ]);
+    command.args(["--status-level", "slow", "--final-status-level", "fail", "--failure-output", "immediate"]);
     process::run(&mut command)
 }
 
 pub(crate) fn test(workspace: &Workspace, options: &Options) -> Result<()> {
     let started = Instant::now();
-    let (selected, skipped): (Vec<_>, Vec<_>) = Step::value_variants()
-        .iter()
-        .copied()
-        .partition(|step| options.selects(*step));
-    let mut report = Report {
-        rows: skipped.into_iter().map(|step| (step, Outcome::Skipped)).collect(),
-    };
+    let (selected, skipped): (Vec<_>, Vec<_>) =
+        Step::value_variants().iter().copied().partition(|step| options.selects(*step));
+    let mut report = Report { rows: skipped.into_iter().map(|step| (step, Outcome::Skipped)).collect() };
     for step in selected {
         println!("\n=== {}", step.name());
         let step_started = Instant::now();
@@ -203,39 +167,21 @@ mod tests {
     use super::*;
 
     fn selected(options: &Options) -> Vec<String> {
-        Step::value_variants()
-            .iter()
-            .filter(|step| options.selects(**step))
-            .map(|step| step.name())
-            .collect()
+        Step::value_variants().iter().filter(|step| options.selects(**step)).map(|step| step.name()).collect()
     }
 
     #[test]
     fn every_step_runs_unless_asked_otherwise() {
-        let all = selected(&Options {
-            skip: vec![],
-            only: vec![],
-        });
-        let expected = [
-            "fmt", "clippy", "docs", "tidy", "deny", "generate", "nextest", "doctests", "fuzz",
-        ];
+        let all = selected(&Options { skip: vec![], only: vec![] });
+        let expected = ["fmt", "clippy", "docs", "tidy", "deny", "generate", "nextest", "doctests", "fuzz"];
         assert_eq!(all, expected);
     }
 
     #[test]
     fn skip_leaves_out_and_only_picks() {
-        let without = selected(&Options {
-            skip: vec![Step::Fuzz, Step::Deny],
-            only: vec![],
-        });
+        let without = selected(&Options { skip: vec![Step::Fuzz, Step::Deny], only: vec![] });
         assert!(!without.contains(&"fuzz".to_owned()) && without.len() == 7);
-        assert_eq!(
-            selected(&Options {
-                skip: vec![],
-                only: vec![Step::Tidy]
-            }),
-            ["tidy"]
-        );
+        assert_eq!(selected(&Options { skip: vec![], only: vec![Step::Tidy] }), ["tidy"]);
     }
 
     #[test]
@@ -255,9 +201,6 @@ mod tests {
     #[test]
     fn a_failure_says_what_to_rerun() {
         let error = failure(Step::Docs, &anyhow!("`cargo doc` failed"));
-        assert!(
-            error.to_string().contains("cargo xtask test --only docs"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("cargo xtask test --only docs"), "{error}");
     }
 }

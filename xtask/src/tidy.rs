@@ -43,11 +43,7 @@ pub(crate) fn tidy(workspace: &Workspace) -> Result<()> {
 fn help_of(pdpp: &std::path::Path, words: &[String]) -> Result<String> {
     let output = Command::new(pdpp).args(words).arg("--help").output()?;
     // An adapter whose stdout is a protocol prints its help to stderr.
-    let text = if output.stdout.is_empty() {
-        output.stderr
-    } else {
-        output.stdout
-    };
+    let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
@@ -55,10 +51,7 @@ fn report(complaints: &[Complaint]) -> Result<()> {
     for complaint in complaints {
         println!("{complaint}");
     }
-    let errors = complaints
-        .iter()
-        .filter(|complaint| complaint.weight == Weight::Error)
-        .count();
+    let errors = complaints.iter().filter(|complaint| complaint.weight == Weight::Error).count();
     println!("tidy: {errors} errors, {} warnings", complaints.len() - errors);
     if errors > 0 {
         bail!("tidy found {errors} things to put right; each line above names its place");
@@ -85,29 +78,17 @@ enum Weight {
 
 impl Complaint {
     fn error(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            weight: Weight::Error,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line, weight: Weight::Error, message: message.into() }
     }
 
     fn warning(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            weight: Weight::Warning,
-            ..Self::error(path, line, message)
-        }
+        Self { weight: Weight::Warning, ..Self::error(path, line, message) }
     }
 }
 
 impl fmt::Display for Complaint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let weight = if self.weight == Weight::Warning {
-            "warning: "
-        } else {
-            ""
-        };
+        let weight = if self.weight == Weight::Warning { "warning: " } else { "" };
         write!(formatter, "{}:{}: {weight}{}", self.path, self.line, self.message)
     }
 }
@@ -124,9 +105,6 @@ mod tests {
 
     #[test]
     fn a_complaint_names_its_place() {
-        assert_eq!(
-            Complaint::warning("a.rs", 7, "long").to_string(),
-            "a.rs:7: warning: long"
-        );
+        assert_eq!(Complaint::warning("a.rs", 7, "long").to_string(), "a.rs:7: warning: long");
     }
 }

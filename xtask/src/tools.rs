@@ -16,14 +16,8 @@ pub(crate) struct Tool {
     version: &'static str,
 }
 
-pub(crate) const NEXTEST: Tool = Tool {
-    package: "cargo-nextest",
-    version: "0.9.151",
-};
-pub(crate) const DENY: Tool = Tool {
-    package: "cargo-deny",
-    version: "0.20.2",
-};
+pub(crate) const NEXTEST: Tool = Tool { package: "cargo-nextest", version: "0.9.151" };
+pub(crate) const DENY: Tool = Tool { package: "cargo-deny", version: "0.20.2" };
 
 impl Tool {
     /// A command that starts the tool in the repository.
@@ -56,9 +50,7 @@ impl Tool {
         println!("installing {} {} into .xtask/tools", self.package, self.version);
         let mut install = workspace.cargo(["install", "--locked", "--debug", "--quiet", "--root"]);
         install.arg(workspace.tools().join("tools"));
-        install
-            .arg(format!("{}@{}", self.package, self.version))
-            .env("CARGO_PROFILE_DEV_DEBUG", "0");
+        install.arg(format!("{}@{}", self.package, self.version)).env("CARGO_PROFILE_DEV_DEBUG", "0");
         process::run(&mut install)
     }
 }

@@ -22,10 +22,7 @@ impl Workspace {
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         let root = own.parent().context("xtask has no parent directory")?.to_owned();
         if !root.join("Cargo.toml").is_file() {
-            bail!(
-                "{} holds no Cargo.toml: run this through `cargo xtask`",
-                root.display()
-            );
+            bail!("{} holds no Cargo.toml: run this through `cargo xtask`", root.display());
         }
         Ok(Self { root })
     }
@@ -55,18 +52,9 @@ impl Workspace {
     /// The test profile and the whole workspace's features make its dependencies the ones the
     /// tests link, so nothing is compiled for this alone.
     pub(crate) fn build_pdpp(&self) -> Result<PathBuf> {
-        let mut build = self.cargo([
-            "build",
-            "--locked",
-            "--workspace",
-            "--bin",
-            "pdpp",
-            "--profile",
-            "test",
-        ]);
-        build
-            .arg("--message-format=json-render-diagnostics")
-            .stderr(std::process::Stdio::inherit());
+        let mut build =
+            self.cargo(["build", "--locked", "--workspace", "--bin", "pdpp", "--profile", "test"]);
+        build.arg("--message-format=json-render-diagnostics").stderr(std::process::Stdio::inherit());
         let messages = process::capture(&mut build)?;
         find_executable(&messages).context("cargo built `pdpp` without saying where it is")
     }
@@ -88,12 +76,7 @@ fn find_executable(messages: &str) -> Option<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<BuildMessage>(line).ok())
-        .filter(|message| {
-            message
-                .target
-                .as_ref()
-                .is_some_and(|target| target.name == "pdpp")
-        })
+        .filter(|message| message.target.as_ref().is_some_and(|target| target.name == "pdpp"))
         .find_map(|message| message.executable)
 }
 
@@ -115,9 +98,6 @@ mod tests {
 
     #[test]
     fn a_build_without_the_binary_finds_nothing() {
-        assert_eq!(
-            find_executable(r#"{"reason":"build-finished","success":true}"#),
-            None
-        );
+        assert_eq!(find_executable(r#"{"reason":"build-finished","success":true}"#), None);
     }
 }

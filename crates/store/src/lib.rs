@@ -33,8 +33,8 @@ pub use ledger::{Disclosure, DisclosureFilter, Door, Ledger};
 pub use line::RecordLine;
 pub use projection::project;
 pub use records::{
-    Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage, Summary,
-    WindowBounds,
+    Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage,
+    Summary, WindowBounds,
 };
 pub use sync_state::{StateScope, SyncState, SyncStates};
 pub use visibility::FieldHistory;
@@ -46,6 +46,16 @@ pub trait Store:
 }
 
 impl<T> Store for T where
-    T: Authority + Blobs + Catalogues + ChangeLog + Ingest + Ledger + Records + SyncStates + Send + Sync + 'static
+    T: Authority
+        + Blobs
+        + Catalogues
+        + ChangeLog
+        + Ingest
+        + Ledger
+        + Records
+        + SyncStates
+        + Send
+        + Sync
+        + 'static
 {
 }

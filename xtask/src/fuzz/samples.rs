@@ -38,12 +38,7 @@ impl Samples {
 
         let owner = |arguments: &[&str]| -> Result<Value> {
             let mut command = Command::new(pdpp);
-            command
-                .args(arguments)
-                .arg("--data")
-                .arg(data)
-                .arg("--json")
-                .current_dir(workspace.root());
+            command.args(arguments).arg("--data").arg(data).arg("--json").current_dir(workspace.root());
             let line = process::shown(&command);
             let answer = process::capture(&mut command)?;
             serde_json::from_str(&answer).with_context(|| format!("`{line}` did not print JSON:\n{answer}"))
@@ -70,17 +65,11 @@ fn read_json(workspace: &Workspace, path: &str) -> Result<Value> {
 }
 
 fn streams(manifest: &Value) -> impl Iterator<Item = &Value> {
-    manifest
-        .get("streams")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    manifest.get("streams").and_then(Value::as_array).into_iter().flatten()
 }
 
 fn stream_names(manifest: &Value) -> Vec<String> {
-    streams(manifest)
-        .filter_map(|stream| Some(stream.get("name")?.as_str()?.to_owned()))
-        .collect()
+    streams(manifest).filter_map(|stream| Some(stream.get("name")?.as_str()?.to_owned())).collect()
 }
 
 /// The top-level property names of every stream's JSON Schema, each once.
@@ -104,11 +93,7 @@ fn record_keys(lines: &str) -> Vec<String> {
 
 /// One archive may feed one connection or several.
 fn connection_ids(receipt: &Value) -> Vec<String> {
-    let several = receipt
-        .get("connections")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
+    let several = receipt.get("connections").and_then(Value::as_array).into_iter().flatten();
     std::iter::once(receipt)
         .chain(several)
         .filter_map(|part| Some(part.get("connection_id")?.as_str()?.to_owned()))
@@ -138,10 +123,7 @@ mod tests {
 
     #[test]
     fn keys_come_from_the_records() {
-        assert_eq!(
-            record_keys("{\"key\":\"m1\"}\nbroken\n{\"key\":[\"a\",1]}\n"),
-            ["m1", r#"["a",1]"#]
-        );
+        assert_eq!(record_keys("{\"key\":\"m1\"}\nbroken\n{\"key\":[\"a\",1]}\n"), ["m1", r#"["a",1]"#]);
     }
 
     #[test]

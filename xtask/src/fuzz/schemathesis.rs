@@ -37,44 +37,25 @@ impl Schemathesis {
     /// A copy of the requirements inside the environment says what was installed from them.
     pub(super) fn find_or_install(workspace: &Workspace) -> Result<Self> {
         let environment = workspace.tools().join("venv");
-        let (program, installed) = (
-            environment.join("bin/schemathesis"),
-            environment.join("installed.txt"),
-        );
+        let (program, installed) = (environment.join("bin/schemathesis"), environment.join("installed.txt"));
         let wanted = fs::read_to_string(workspace.path(REQUIREMENTS))
             .with_context(|| format!("{REQUIREMENTS} cannot be read"))?;
         if !program.is_file() || fs::read_to_string(&installed).ok().as_ref() != Some(&wanted) {
             println!("installing schemathesis into .xtask/venv");
             make_environment(&environment)?;
             let mut pip = Command::new(environment.join("bin/python"));
-            pip.args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "-r",
-                REQUIREMENTS,
-            ]);
+            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS]);
             process::run(pip.current_dir(workspace.root()))?;
             fs::write(&installed, wanted).context("the environment cannot be marked as complete")?;
         }
-        Ok(Self {
-            program,
-            storage: workspace.tools().join("hypothesis"),
-        })
+        Ok(Self { program, storage: workspace.tools().join("hypothesis") })
     }
 
     /// Runs every check against every operation, as whoever holds the token.
     pub(super) fn run(&self, run: &Run<'_>) -> Result<()> {
         let mut command = Command::new(&self.program);
-        command
-            .arg("--config-file")
-            .arg(run.config)
-            .args(["--no-color", "run"]);
-        command
-            .arg(format!("{}/openapi.json", run.url))
-            .args(["--url", run.url, "--checks", "all"]);
+        command.arg("--config-file").arg(run.config).args(["--no-color", "run"]);
+        command.arg(format!("{}/openapi.json", run.url)).args(["--url", run.url, "--checks", "all"]);
         command.args(["--max-examples", &run.options.max_examples.to_string()]);
         command.args(["--header", &format!("Authorization: Bearer {}", run.token)]);
         command.args(&run.options.arguments);
@@ -108,10 +89,7 @@ pub(super) fn write_config(workspace: &Workspace, scratch: &Path, samples: &Samp
 /// One quoted word per line, in the form libFuzzer made common.
 fn dictionary(words: &[String]) -> String {
     let quoted = |word: &String| word.replace('\\', r"\\").replace('"', "\\\"");
-    words
-        .iter()
-        .flat_map(|word| ["\"".to_owned(), quoted(word), "\"\n".to_owned()])
-        .collect()
+    words.iter().flat_map(|word| ["\"".to_owned(), quoted(word), "\"\n".to_owned()]).collect()
 }
 
 /// Debian leaves `venv` out of its Python; the package is installed when that is allowed.
@@ -141,14 +119,8 @@ fn finish_within(command: &mut Command, limit: Duration) -> Result<()> {
             return Ok(());
         }
         if started.elapsed() > limit {
-            child
-                .kill()
-                .and_then(|()| child.wait())
-                .context("schemathesis cannot be stopped")?;
-            bail!(
-                "schemathesis was stopped: it ran longer than {} s",
-                limit.as_secs()
-            );
+            child.kill().and_then(|()| child.wait()).context("schemathesis cannot be stopped")?;
+            bail!("schemathesis was stopped: it ran longer than {} s", limit.as_secs());
         }
         thread::sleep(Duration::from_millis(100));
     }
@@ -160,10 +132,7 @@ mod tests {
 
     #[test]
     fn dictionary_words_are_quoted() {
-        assert_eq!(
-            dictionary(&["plain".into(), r#"["a\b"]"#.into()]),
-            "\"plain\"\n\"[\\\"a\\\\b\\\"]\"\n"
-        );
+        assert_eq!(dictionary(&["plain".into(), r#"["a\b"]"#.into()]), "\"plain\"\n\"[\\\"a\\\\b\\\"]\"\n");
     }
 
     #[test]

@@ -30,21 +30,10 @@ impl RunningServer {
         let log = scratch.join("server.log");
         let output = File::create(&log).context("the server's log cannot be made")?;
         let mut command = Command::new(pdpp);
-        command
-            .arg("serve")
-            .arg("--data")
-            .arg(data)
-            .args(["--listen", &address.to_string()]);
-        command
-            .stdin(Stdio::null())
-            .stdout(output.try_clone()?)
-            .stderr(output);
+        command.arg("serve").arg("--data").arg(data).args(["--listen", &address.to_string()]);
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         let child = command.spawn().context("`pdpp serve` could not be started")?;
-        let mut server = Self {
-            child,
-            url: format!("http://{address}"),
-            log,
-        };
+        let mut server = Self { child, url: format!("http://{address}"), log };
         server.wait_until_ready(address)?;
         Ok(server)
     }
@@ -68,11 +57,7 @@ impl RunningServer {
         match self.wait_for_exit(GONE_WITHIN)? {
             Some(status) if status.success() => Ok(()),
             Some(status) => bail!("the server did not end well ({status}):\n{}", self.log_tail()),
-            None => bail!(
-                "the server ignored SIGTERM for {} s:\n{}",
-                GONE_WITHIN.as_secs(),
-                self.log_tail()
-            ),
+            None => bail!("the server ignored SIGTERM for {} s:\n{}", GONE_WITHIN.as_secs(), self.log_tail()),
         }
     }
 
@@ -80,21 +65,14 @@ impl RunningServer {
         let started = Instant::now();
         while started.elapsed() < READY_WITHIN {
             if let Some(status) = self.child.try_wait().context("the server cannot be watched")? {
-                bail!(
-                    "the server ended before it was ready ({status}):\n{}",
-                    self.log_tail()
-                );
+                bail!("the server ended before it was ready ({status}):\n{}", self.log_tail());
             }
             if status_of(address, "/readyz").is_some_and(|status| status == 200) {
                 return Ok(());
             }
             thread::sleep(Duration::from_millis(50));
         }
-        bail!(
-            "the server was not ready within {} s:\n{}",
-            READY_WITHIN.as_secs(),
-            self.log_tail()
-        )
+        bail!("the server was not ready within {} s:\n{}", READY_WITHIN.as_secs(), self.log_tail())
     }
 
     fn wait_for_exit(&mut self, limit: Duration) -> Result<Option<ExitStatus>> {
@@ -127,11 +105,7 @@ fn status_of(address: SocketAddr, path: &str) -> Option<u16> {
     let patience = Duration::from_secs(2);
     let mut stream = TcpStream::connect_timeout(&address, patience).ok()?;
     stream.set_read_timeout(Some(patience)).ok()?;
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
-    )
-    .ok()?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").ok()?;
     let mut answer = String::new();
     stream.take(4096).read_to_string(&mut answer).ok()?;
     parse_status(&answer)
@@ -147,10 +121,7 @@ mod tests {
 
     #[test]
     fn a_status_line_gives_its_status() {
-        assert_eq!(
-            parse_status("HTTP/1.1 503 Service Unavailable\r\n\r\n"),
-            Some(503)
-        );
+        assert_eq!(parse_status("HTTP/1.1 503 Service Unavailable\r\n\r\n"), Some(503));
         assert_eq!(parse_status("SSH-2.0-OpenSSH"), None);
     }
 

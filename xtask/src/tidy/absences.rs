@@ -20,38 +20,24 @@ pub(super) fn check(tree: &Tree, graph: &Graph) -> Vec<Complaint> {
         return vec![Complaint::error(PAGE, 1, "the map of the house is missing")];
     };
     let items = items(page);
-    let absences: Vec<_> = items
-        .iter()
-        .filter_map(|(line, item)| Some((*line, parse(item)?)))
-        .collect();
+    let absences: Vec<_> = items.iter().filter_map(|(line, item)| Some((*line, parse(item)?))).collect();
     if absences.is_empty() {
         return vec![Complaint::error(PAGE, 1, SHAPE)];
     }
-    absences
-        .iter()
-        .flat_map(|(line, absence)| prove(*line, absence, graph))
-        .collect()
+    absences.iter().flat_map(|(line, absence)| prove(*line, absence, graph)).collect()
 }
 
 /// The list items of the page, each on one line, with the number of its first.
 fn items(page: &str) -> Vec<(usize, String)> {
     let mut items = Vec::<(usize, String)>::new();
     let mut open = false;
-    for line in markdown::lines(page)
-        .into_iter()
-        .filter(|line| line.language.is_none())
-    {
+    for line in markdown::lines(page).into_iter().filter(|line| line.language.is_none()) {
         let text = line.text.trim();
         if let Some(item) = text.strip_prefix("- ").or_else(|| text.strip_prefix("* ")) {
             items.push((line.number, item.to_owned()));
             open = true;
         } else if open && line.text.starts_with(' ') && !text.is_empty() {
-            items
-                .iter_mut()
-                .next_back()
-                .expect("an open item was pushed")
-                .1
-                .extend([" ", text]);
+            items.iter_mut().next_back().expect("an open item was pushed").1.extend([" ", text]);
         } else {
             open = false;
         }
@@ -70,16 +56,10 @@ fn parse(item: &str) -> Option<Absence<'_>> {
     let sentence = item.split([':', '.']).next()?;
     if let Some((from, never)) = sentence.split_once(" never reaches ") {
         let from = markdown::code_spans(from);
-        return (!from.is_empty()).then(|| Absence {
-            from,
-            never: markdown::code_spans(never),
-        });
+        return (!from.is_empty()).then(|| Absence { from, never: markdown::code_spans(never) });
     }
     let never = sentence.strip_prefix("Nothing reaches ")?;
-    Some(Absence {
-        from: Vec::new(),
-        never: markdown::code_spans(never),
-    })
+    Some(Absence { from: Vec::new(), never: markdown::code_spans(never) })
 }
 
 fn prove(line: usize, absence: &Absence<'_>, graph: &Graph) -> Vec<Complaint> {
@@ -96,20 +76,12 @@ fn prove(line: usize, absence: &Absence<'_>, graph: &Graph) -> Vec<Complaint> {
     let starts: Vec<_> = if absence.from.is_empty() {
         graph.members().map(|(name, _)| name.to_owned()).collect()
     } else {
-        absence
-            .from
-            .iter()
-            .map(|name| package(name))
-            .filter(|name| graph.member(name).is_some())
-            .collect()
+        absence.from.iter().map(|name| package(name)).filter(|name| graph.member(name).is_some()).collect()
     };
     for start in &starts {
         let reached = graph.reach(start);
-        for name in absence
-            .never
-            .iter()
-            .map(|name| package(name))
-            .filter(|name| reached.contains(name.as_str()))
+        for name in
+            absence.never.iter().map(|name| package(name)).filter(|name| reached.contains(name.as_str()))
         {
             complain(format!(
                 "`{start}` reaches `{name}`; `cargo tree -p {start} -i {name} -e normal` shows how"
@@ -122,11 +94,7 @@ fn prove(line: usize, absence: &Absence<'_>, graph: &Graph) -> Vec<Complaint> {
 /// Our crates may be called by their folder.
 fn package(name: &str) -> String {
     let prefixed = format!("pdpp-{name}");
-    if layers::is_known(&prefixed) {
-        prefixed
-    } else {
-        name.to_owned()
-    }
+    if layers::is_known(&prefixed) { prefixed } else { name.to_owned() }
 }
 
 #[cfg(test)]
@@ -140,10 +108,7 @@ mod tests {
             ("pdpp-access", &[]),
             ("pdpp-wire", &["serde"]),
         ]);
-        check(&Tree::of(&[("ARCHITECTURE.md", page)]), &graph)
-            .iter()
-            .map(|c| c.message.clone())
-            .collect()
+        check(&Tree::of(&[("ARCHITECTURE.md", page)]), &graph).iter().map(|c| c.message.clone()).collect()
     }
 
     #[test]
@@ -157,10 +122,7 @@ mod tests {
     #[test]
     fn an_absence_broken_through_another_crate_is_found() {
         let found = complaints("- `mcp` never reaches `store`, `access` or `auth`.");
-        assert!(
-            found.len() == 1 && found[0].contains("`pdpp-mcp` reaches `pdpp-access`"),
-            "{found:?}"
-        );
+        assert!(found.len() == 1 && found[0].contains("`pdpp-mcp` reaches `pdpp-access`"), "{found:?}");
     }
 
     #[test]
@@ -168,19 +130,13 @@ mod tests {
         let found = complaints(
             "* `mcp` never reaches `store`,\n  `access`: it forwards.\n\nNothing reaches `reqwest`.\n",
         );
-        assert!(
-            found.len() == 1 && found[0].contains("`pdpp-mcp` reaches `pdpp-access`"),
-            "{found:?}"
-        );
+        assert!(found.len() == 1 && found[0].contains("`pdpp-mcp` reaches `pdpp-access`"), "{found:?}");
     }
 
     #[test]
     fn nothing_means_no_crate_at_all() {
         let found = complaints("- Nothing reaches `reqwest`: ever.");
-        assert!(
-            found.len() == 2 && found[0].contains("`pdpp-client` reaches `reqwest`"),
-            "{found:?}"
-        );
+        assert!(found.len() == 2 && found[0].contains("`pdpp-client` reaches `reqwest`"), "{found:?}");
     }
 
     #[test]
@@ -192,9 +148,6 @@ mod tests {
 
     #[test]
     fn an_absence_about_an_unknown_crate_is_refused() {
-        assert_eq!(
-            complaints("- `wirre` never reaches `tokio`."),
-            ["`wirre` is none of our crates"]
-        );
+        assert_eq!(complaints("- `wirre` never reaches `tokio`."), ["`wirre` is none of our crates"]);
     }
 }

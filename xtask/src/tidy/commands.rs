@@ -32,11 +32,7 @@ pub(super) fn check(tree: &Tree, help: &mut Help<'_>) -> Vec<Complaint> {
                 None => Ok(()),
             };
             if let Err(problem) = problem {
-                complaints.push(Complaint::error(
-                    path,
-                    line,
-                    format!("`{}`: {problem:#}", words.join(" ")),
-                ));
+                complaints.push(Complaint::error(path, line, format!("`{}`: {problem:#}", words.join(" "))));
             }
         }
     }
@@ -80,10 +76,7 @@ enum Invocation<'a> {
 
 /// What the words start, when it is ours: variables may stand before it.
 fn invocation(words: &[String]) -> Option<Invocation<'_>> {
-    let assignment = |word: &&String| {
-        word.split_once('=')
-            .is_some_and(|(name, _)| !name.starts_with('-'))
-    };
+    let assignment = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
     let words = &words[words.iter().take_while(assignment).count()..];
     let starts =
         |prefix: &[&str]| words.len() >= prefix.len() && words.iter().zip(prefix).all(|(a, b)| a == b);
@@ -109,9 +102,8 @@ fn check_words(words: &[String], help: &mut dyn FnMut(&[String]) -> Result<HelpP
             break;
         }
         if word.len() > 1 && word.starts_with('-') {
-            let (flag, value) = word
-                .split_once('=')
-                .map_or((word.as_str(), None), |(flag, value)| (flag, Some(value)));
+            let (flag, value) =
+                word.split_once('=').map_or((word.as_str(), None), |(flag, value)| (flag, Some(value)));
             let Some(takes_value) = known.flags.get(flag) else {
                 anyhow::bail!("`{flag}` is no flag of `{}`", chain.join(" "));
             };
@@ -153,8 +145,7 @@ impl HelpPage {
             if !line.starts_with(' ') {
                 in_commands = line == "Commands:";
             } else if in_commands && line.starts_with("  ") && !line.starts_with("   ") {
-                page.commands
-                    .extend(line.split_whitespace().next().map(str::to_owned));
+                page.commands.extend(line.split_whitespace().next().map(str::to_owned));
             } else if line.trim_start().starts_with('-') {
                 page.add_flags(line.trim_start());
             }
@@ -166,12 +157,8 @@ impl HelpPage {
     fn add_flags(&mut self, line: &str) {
         let signature = line.split("  ").next().unwrap_or_default();
         let takes_value = signature.contains('<') && !signature.contains("[=<") && !signature.contains("[<");
-        for word in signature
-            .split([' ', ',', '=', '['])
-            .filter(|word| word.starts_with('-'))
-        {
-            self.flags
-                .insert(word.trim_end_matches("...").to_owned(), takes_value);
+        for word in signature.split([' ', ',', '=', '[']).filter(|word| word.starts_with('-')) {
+            self.flags.insert(word.trim_end_matches("...").to_owned(), takes_value);
         }
     }
 }
@@ -181,9 +168,7 @@ fn own_help(chain: &[String]) -> HelpPage {
     command.build();
     let mut here = &mut command;
     for word in chain {
-        here = here
-            .find_subcommand_mut(word)
-            .expect("the chain was read from this very command");
+        here = here.find_subcommand_mut(word).expect("the chain was read from this very command");
     }
     HelpPage::parse(&here.render_long_help().to_string())
 }
@@ -208,20 +193,14 @@ mod tests {
 
     fn complaints(block: &str) -> Vec<String> {
         let tree = Tree::of(&[("README.md", block)]);
-        check(&tree, &mut |chain| Ok(help(chain)))
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        check(&tree, &mut |chain| Ok(help(chain))).iter().map(ToString::to_string).collect()
     }
 
     fn check_line(line: &str, expected: Option<&str>) {
         let found = complaints(&format!("```sh\n{line}\n```\n"));
         match expected {
             None => assert_eq!(found, [""; 0], "{line}"),
-            Some(problem) => assert!(
-                found.len() == 1 && found[0].contains(problem),
-                "{line}: {found:?}"
-            ),
+            Some(problem) => assert!(found.len() == 1 && found[0].contains(problem), "{line}: {found:?}"),
         }
     }
 
@@ -230,10 +209,7 @@ mod tests {
         check_line("pdpp --data DIR grant create -c me --json --verbose", None);
         check_line("PDPP_DATA=x cargo run --release -- demo", None);
         check_line("pdpp grant create --client=me | jq .access_token", None);
-        check_line(
-            "cargo xtask test --only tidy && cargo xtask bench -- --quick",
-            None,
-        );
+        check_line("cargo xtask test --only tidy && cargo xtask bench -- --quick", None);
         check_line("cargo build --release", None);
     }
 
@@ -248,10 +224,7 @@ mod tests {
 
     #[test]
     fn an_unknown_flag_is_refused() {
-        check_line(
-            "pdpp grant create --nonsense",
-            Some("`--nonsense` is no flag of `grant create`"),
-        );
+        check_line("pdpp grant create --nonsense", Some("`--nonsense` is no flag of `grant create`"));
         check_line("pdpp demo --json", Some("`--json` is no flag of `demo`"));
         check_line("cargo xtask generate --chekc", Some("`--chekc` is no flag"));
     }

@@ -33,30 +33,18 @@ impl Graph {
     fn parse(text: &str) -> Result<Self> {
         let metadata: Metadata =
             serde_json::from_str(text).context("`cargo metadata` has an unknown shape")?;
-        let names: BTreeMap<_, _> = metadata
-            .packages
-            .iter()
-            .map(|p| (p.id.as_str(), p.name.as_str()))
-            .collect();
+        let names: BTreeMap<_, _> =
+            metadata.packages.iter().map(|p| (p.id.as_str(), p.name.as_str())).collect();
         let mut graph = Self::default();
         for package in &metadata.packages {
             if metadata.workspace_members.contains(&package.id) {
-                graph
-                    .members
-                    .insert(package.name.clone(), member(package, &metadata.workspace_root));
+                graph.members.insert(package.name.clone(), member(package, &metadata.workspace_root));
             }
         }
         for node in &metadata.resolve.nodes {
-            let ships = |dep: &&NodeDependency| {
-                dep.dep_kinds
-                    .iter()
-                    .any(|kind| kind.kind.as_deref() != Some("dev"))
-            };
-            let linked = node
-                .deps
-                .iter()
-                .filter(ships)
-                .filter_map(|dep| names.get(dep.pkg.as_str()));
+            let ships =
+                |dep: &&NodeDependency| dep.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev"));
+            let linked = node.deps.iter().filter(ships).filter_map(|dep| names.get(dep.pkg.as_str()));
             if let Some(name) = names.get(node.id.as_str()) {
                 let linked = linked.map(|name| (*name).to_owned());
                 graph.links.entry((*name).to_owned()).or_default().extend(linked);
@@ -96,25 +84,16 @@ impl Graph {
             graph.links.insert((*name).to_owned(), names.clone());
             let folder = name.strip_prefix("pdpp-").unwrap_or(name);
             let manifest = format!("crates/{folder}/Cargo.toml");
-            graph
-                .members
-                .insert((*name).to_owned(), Member { manifest, names });
+            graph.members.insert((*name).to_owned(), Member { manifest, names });
         }
         graph
     }
 }
 
 fn member(package: &Package, root: &str) -> Member {
-    let shipped = package
-        .dependencies
-        .iter()
-        .filter(|dependency| dependency.kind.as_deref() != Some("dev"));
+    let shipped = package.dependencies.iter().filter(|dependency| dependency.kind.as_deref() != Some("dev"));
     Member {
-        manifest: package
-            .manifest_path
-            .trim_start_matches(root)
-            .trim_start_matches('/')
-            .to_owned(),
+        manifest: package.manifest_path.trim_start_matches(root).trim_start_matches('/').to_owned(),
         names: shipped.map(|dependency| dependency.name.clone()).collect(),
     }
 }
@@ -194,9 +173,6 @@ mod tests {
     #[test]
     fn reach_goes_through_other_packages() {
         let graph = Graph::parse(METADATA).unwrap();
-        assert_eq!(
-            graph.reach("pdpp-api").into_iter().collect::<Vec<_>>(),
-            ["axum", "hyper"]
-        );
+        assert_eq!(graph.reach("pdpp-api").into_iter().collect::<Vec<_>>(), ["axum", "hyper"]);
     }
 }

@@ -36,21 +36,13 @@ fn layer_of(folder: &str) -> Option<Layer> {
 }
 
 /// Families of packages: a name stands for itself and for everything that extends it with a dash.
-const DATABASES: [&str; 6] = [
-    "rusqlite",
-    "libsqlite3-sys",
-    "sqlx",
-    "tokio-postgres",
-    "postgres",
-    "deadpool-postgres",
-];
+const DATABASES: [&str; 6] =
+    ["rusqlite", "libsqlite3-sys", "sqlx", "tokio-postgres", "postgres", "deadpool-postgres"];
 const MACHINERY: [&str; 5] = ["tokio", "axum", "hyper", "reqwest", "rmcp"];
 
 /// Whether the product has, or will have, a crate of this name.
 pub(super) fn is_known(package: &str) -> bool {
-    package
-        .strip_prefix("pdpp-")
-        .is_some_and(|folder| layer_of(folder).is_some())
+    package.strip_prefix("pdpp-").is_some_and(|folder| layer_of(folder).is_some())
 }
 
 pub(super) fn check(graph: &Graph) -> Vec<Complaint> {
@@ -59,9 +51,7 @@ pub(super) fn check(graph: &Graph) -> Vec<Complaint> {
         let mut complain = |message: String| complaints.push(Complaint::error(&member.manifest, 1, message));
         let Some(folder) = package.strip_prefix("pdpp-") else {
             for name in member.names.iter().filter(|name| name.starts_with("pdpp-")) {
-                complain(format!(
-                    "`{package}` is no part of the product and must not name `{name}`"
-                ));
+                complain(format!("`{package}` is no part of the product and must not name `{name}`"));
             }
             continue;
         };
@@ -130,10 +120,9 @@ fn refuse_foreign(folder: &str, layer: Layer, name: &str) -> Option<&'static str
 }
 
 fn is_one_of(name: &str, families: &[&str]) -> bool {
-    families.iter().any(|family| {
-        name.strip_prefix(family)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-    })
+    families
+        .iter()
+        .any(|family| name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
 }
 
 #[cfg(test)]
@@ -144,10 +133,7 @@ mod tests {
     fn refused(package: &str, dependency: &str, reason: &str) {
         let complaints = check(&Graph::of_members(&[(package, &[dependency])]));
         let found: Vec<_> = complaints.iter().map(ToString::to_string).collect();
-        assert!(
-            found.len() == 1 && found[0].contains(reason),
-            "{package} → {dependency}: {found:?}"
-        );
+        assert!(found.len() == 1 && found[0].contains(reason), "{package} → {dependency}: {found:?}");
     }
 
     #[track_caller]

@@ -12,15 +12,10 @@ const NO_SUBJECT: [&str; 6] = ["util", "utils", "common", "helpers", "misc", "ma
 
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     let files = || tree.rust_files();
-    let mut complaints: Vec<_> = files()
-        .filter_map(|(path, text)| check_header(path, text))
-        .collect();
+    let mut complaints: Vec<_> = files().filter_map(|(path, text)| check_header(path, text)).collect();
     complaints.extend(files().filter_map(|(path, _)| check_name(path)));
-    complaints.extend(
-        files()
-            .filter(|(path, _)| !is_test(path))
-            .filter_map(|(path, text)| check_size(path, text)),
-    );
+    complaints
+        .extend(files().filter(|(path, _)| !is_test(path)).filter_map(|(path, text)| check_size(path, text)));
     complaints
 }
 
@@ -29,29 +24,18 @@ fn check_header(path: &str, text: &str) -> Option<Complaint> {
     if header.is_some_and(|header| !header.trim().is_empty()) {
         return None;
     }
-    Some(Complaint::error(
-        path,
-        1,
-        "the first line must be a `//! ` header that says what this file is for",
-    ))
+    Some(Complaint::error(path, 1, "the first line must be a `//! ` header that says what this file is for"))
 }
 
 fn check_name(path: &str) -> Option<Complaint> {
     let name = Path::new(path).file_stem()?.to_str()?;
     NO_SUBJECT.contains(&name).then(|| {
-        Complaint::error(
-            path,
-            1,
-            format!("`{name}` names no subject: name the file after what it holds"),
-        )
+        Complaint::error(path, 1, format!("`{name}` names no subject: name the file after what it holds"))
     })
 }
 
 fn check_size(path: &str, text: &str) -> Option<Complaint> {
-    let lines = text
-        .lines()
-        .take_while(|line| line.trim_start() != "#[cfg(test)]")
-        .count();
+    let lines = text.lines().take_while(|line| line.trim_start() != "#[cfg(test)]").count();
     if lines > LARGEST {
         Some(Complaint::error(
             path,
@@ -59,11 +43,7 @@ fn check_size(path: &str, text: &str) -> Option<Complaint> {
             format!("{lines} lines before the tests, over {LARGEST}: split it"),
         ))
     } else if lines > COMFORTABLE {
-        Some(Complaint::warning(
-            path,
-            lines,
-            format!("{lines} lines before the tests: has it two subjects?"),
-        ))
+        Some(Complaint::warning(path, lines, format!("{lines} lines before the tests: has it two subjects?")))
     } else {
         None
     }
@@ -79,32 +59,17 @@ mod tests {
     use super::*;
 
     fn complaints(path: &str, text: &str) -> Vec<String> {
-        check(&Tree::of(&[(path, text)]))
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        check(&Tree::of(&[(path, text)])).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_file_without_a_header_is_refused() {
-        for text in [
-            "use std::fs;\n",
-            "",
-            "//!\nmod a;\n",
-            "// A comment.\n",
-            "\n//! Late.\n",
-        ] {
+        for text in ["use std::fs;\n", "", "//!\nmod a;\n", "// A comment.\n", "\n//! Late.\n"] {
             let found = complaints("crates/api/src/lib.rs", text);
-            assert!(
-                found.len() == 1 && found[0].contains("header"),
-                "{text:?}: {found:?}"
-            );
+            assert!(found.len() == 1 && found[0].contains("header"), "{text:?}: {found:?}");
         }
         assert_eq!(complaints("crates/api/tests/authority.rs", "fn a() {}").len(), 1);
-        assert_eq!(
-            complaints("crates/api/src/lib.rs", "//! Serves records.\n"),
-            [""; 0]
-        );
+        assert_eq!(complaints("crates/api/src/lib.rs", "//! Serves records.\n"), [""; 0]);
     }
 
     #[test]
@@ -122,10 +87,7 @@ mod tests {
 
     #[test]
     fn tests_do_not_count() {
-        let text = format!(
-            "//! Short.\n#[cfg(test)]\nmod tests {{\n{}}}\n",
-            "x\n".repeat(900)
-        );
+        let text = format!("//! Short.\n#[cfg(test)]\nmod tests {{\n{}}}\n", "x\n".repeat(900));
         assert_eq!(complaints("crates/api/src/a.rs", &text), [""; 0]);
         let text = format!("//! Tests.\n{}", "x\n".repeat(900));
         assert_eq!(complaints("crates/api/src/reads/tests.rs", &text), [""; 0]);

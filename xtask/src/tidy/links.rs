@@ -6,10 +6,7 @@ use crate::tidy::{Complaint, markdown};
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for (path, text) in tree.markdown_files() {
-        for line in markdown::lines(text)
-            .iter()
-            .filter(|line| line.language.is_none())
-        {
+        for line in markdown::lines(text).iter().filter(|line| line.language.is_none()) {
             for target in targets(line.text) {
                 let leads = resolve(path, target).is_some_and(|found| tree.contains(&found));
                 if !leads {
@@ -33,10 +30,8 @@ fn targets(line: &str) -> Vec<&str> {
         let rest = &line[start + mark.len()..];
         rest[..rest.find(')')?].split(' ').next()
     });
-    let definition = line
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once("]: "))
-        .map(|(_, target)| target.trim());
+    let definition =
+        line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map(|(_, target)| target.trim());
     inline.chain(definition).filter_map(local).collect()
 }
 
@@ -53,11 +48,7 @@ fn without_code(line: &str) -> String {
         if c == '`' {
             code = !code;
         }
-        if code {
-            " ".repeat(c.len_utf8())
-        } else {
-            c.to_string()
-        }
+        if code { " ".repeat(c.len_utf8()) } else { c.to_string() }
     };
     line.chars().map(blank).collect()
 }
@@ -84,27 +75,15 @@ mod tests {
     use super::*;
 
     fn complaints(text: &str) -> Vec<String> {
-        let tree = Tree::of(&[
-            ("docs/guide/start.md", text),
-            ("README.md", ""),
-            ("docs/reference/errors.md", ""),
-        ]);
-        check(&tree)
-            .iter()
-            .map(|complaint| complaint.message.clone())
-            .collect()
+        let tree =
+            Tree::of(&[("docs/guide/start.md", text), ("README.md", ""), ("docs/reference/errors.md", "")]);
+        check(&tree).iter().map(|complaint| complaint.message.clone()).collect()
     }
 
     #[test]
     fn a_link_to_a_missing_file_is_refused() {
-        assert_eq!(
-            complaints("see [setup](setup.md)"),
-            ["the link to `setup.md` leads nowhere"]
-        );
-        assert_eq!(
-            complaints("[setup]: ./setup.md"),
-            ["the link to `./setup.md` leads nowhere"]
-        );
+        assert_eq!(complaints("see [setup](setup.md)"), ["the link to `setup.md` leads nowhere"]);
+        assert_eq!(complaints("[setup]: ./setup.md"), ["the link to `./setup.md` leads nowhere"]);
     }
 
     #[test]

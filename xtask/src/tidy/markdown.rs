@@ -37,11 +37,7 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
 
 /// What stands between single backticks.
 pub(super) fn code_spans(line: &str) -> Vec<&str> {
-    line.split('`')
-        .skip(1)
-        .step_by(2)
-        .filter(|span| !span.is_empty())
-        .collect()
+    line.split('`').skip(1).step_by(2).filter(|span| !span.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -54,15 +50,7 @@ mod tests {
             .into_iter()
             .map(|l| (l.number, l.text, l.language))
             .collect();
-        assert_eq!(
-            found,
-            [
-                (1, "a", None),
-                (3, "b", Some("sh")),
-                (5, "c", None),
-                (7, "d", Some(""))
-            ]
-        );
+        assert_eq!(found, [(1, "a", None), (3, "b", Some("sh")), (5, "c", None), (7, "d", Some(""))]);
     }
 
     #[test]

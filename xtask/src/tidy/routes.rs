@@ -12,16 +12,9 @@ use crate::tidy::{Complaint, markdown};
 
 const OPENAPI: &str = "docs/reference/openapi.json";
 const ROUTES: &str = "docs/reference/routes.md";
-const PAGES: [&str; 5] = [
-    OPENAPI,
-    ROUTES,
-    "docs/reference/errors.md",
-    "docs/reference/settings.md",
-    "docs/reference/commands.md",
-];
-const METHODS: [&str; 8] = [
-    "get", "put", "post", "delete", "options", "head", "patch", "trace",
-];
+const PAGES: [&str; 5] =
+    [OPENAPI, ROUTES, "docs/reference/errors.md", "docs/reference/settings.md", "docs/reference/commands.md"];
+const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     let missing: Vec<_> = PAGES
@@ -50,30 +43,16 @@ fn check_documented(openapi: &str, rows: &[Row]) -> Vec<Complaint> {
     let Ok(document) = serde_json::from_str::<Value>(openapi) else {
         return vec![Complaint::error(OPENAPI, 1, "this is not JSON")];
     };
-    let documented: BTreeSet<_> = rows
-        .iter()
-        .map(|row| (row.method.as_str(), row.path.as_str()))
-        .collect();
-    let paths = document
-        .get("paths")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten();
+    let documented: BTreeSet<_> = rows.iter().map(|row| (row.method.as_str(), row.path.as_str())).collect();
+    let paths = document.get("paths").and_then(Value::as_object).into_iter().flatten();
     paths
         .flat_map(|(path, item)| {
-            item.as_object()
-                .into_iter()
-                .flatten()
-                .map(move |(method, _)| (method, path))
+            item.as_object().into_iter().flatten().map(move |(method, _)| (method, path))
         })
         .filter(|(method, _)| METHODS.contains(&method.as_str()))
         .filter(|(method, path)| !documented.contains(&(method.as_str(), path.as_str())))
         .map(|(method, path)| {
-            Complaint::error(
-                ROUTES,
-                1,
-                format!("no row for {} {path}", method.to_ascii_uppercase()),
-            )
+            Complaint::error(ROUTES, 1, format!("no row for {} {path}", method.to_ascii_uppercase()))
         })
         .collect()
 }
@@ -87,11 +66,7 @@ fn check_shown(tree: &Tree, rows: &[Row]) -> Vec<Complaint> {
     for row in rows {
         let route = format!("{} {}", row.method.to_ascii_uppercase(), row.path);
         if row.tests.is_empty() {
-            complaints.push(Complaint::error(
-                ROUTES,
-                row.line,
-                format!("no test shows {route}"),
-            ));
+            complaints.push(Complaint::error(ROUTES, row.line, format!("no test shows {route}")));
         }
         for test in row.tests.iter().filter(|test| !is_a_test(tree, test)) {
             let message = format!("{route} is shown by `{test}`, which is no test in crates/");
@@ -105,8 +80,7 @@ fn check_shown(tree: &Tree, rows: &[Row]) -> Vec<Complaint> {
 fn is_a_test(tree: &Tree, test: &str) -> bool {
     let name = test.rsplit("::").next().unwrap_or(test);
     let definition = format!("fn {name}(");
-    tree.rust_files()
-        .any(|(path, text)| path.starts_with("crates/") && text.contains(&definition))
+    tree.rust_files().any(|(path, text)| path.starts_with("crates/") && text.contains(&definition))
 }
 
 /// The rows of every table that has the columns, whatever their order.
@@ -130,10 +104,7 @@ fn rows(page: &str) -> Vec<Row> {
             line: line.number,
             method: cell(method).trim_matches('`').to_ascii_lowercase(),
             path: cell(path).trim_matches('`').to_owned(),
-            tests: markdown::code_spans(cell(shown_by))
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
+            tests: markdown::code_spans(cell(shown_by)).into_iter().map(str::to_owned).collect(),
         });
     }
     rows
@@ -164,11 +135,7 @@ mod tests {
     fn complaints(rows: &str) -> Vec<String> {
         let routes = format!("{HEADER}{rows}");
         let mut files: Vec<_> = PAGES.iter().map(|page| (*page, "")).collect();
-        files.extend([
-            (OPENAPI, OPENAPI_TEXT),
-            (ROUTES, &routes),
-            ("crates/api/tests/all.rs", TESTS),
-        ]);
+        files.extend([(OPENAPI, OPENAPI_TEXT), (ROUTES, &routes), ("crates/api/tests/all.rs", TESTS)]);
         check(&Tree::of(&files)).iter().map(ToString::to_string).collect()
     }
 
@@ -179,27 +146,18 @@ mod tests {
 
     #[test]
     fn a_route_without_a_row_is_refused() {
-        assert_eq!(
-            complaints(STREAMS),
-            ["docs/reference/routes.md:1: no row for POST /v1/blobs"]
-        );
+        assert_eq!(complaints(STREAMS), ["docs/reference/routes.md:1: no row for POST /v1/blobs"]);
     }
 
     #[test]
     fn a_row_without_a_test_is_refused() {
         let found = complaints(&format!("{BLOBS}| GET | `/v1/streams` | anyone | Lists. | |\n"));
-        assert_eq!(
-            found,
-            ["docs/reference/routes.md:6: no test shows GET /v1/streams"]
-        );
+        assert_eq!(found, ["docs/reference/routes.md:6: no test shows GET /v1/streams"]);
     }
 
     #[test]
     fn a_test_that_does_not_exist_is_refused() {
-        let found = complaints(&format!(
-            "{STREAMS}{}",
-            BLOBS.replace("a_blob_is_stored", "a_blob_is_sto")
-        ));
+        let found = complaints(&format!("{STREAMS}{}", BLOBS.replace("a_blob_is_stored", "a_blob_is_sto")));
         assert!(
             found.len() == 1 && found[0].contains("`api::blobs::a_blob_is_sto`, which is no test"),
             "{found:?}"
@@ -209,9 +167,6 @@ mod tests {
     #[test]
     fn a_reference_that_was_never_generated_is_refused() {
         let found = check(&Tree::of(&[]));
-        assert!(
-            found.len() == PAGES.len() && found[0].message.contains("cargo xtask generate"),
-            "{found:?}"
-        );
+        assert!(found.len() == PAGES.len() && found[0].message.contains("cargo xtask generate"), "{found:?}");
     }
 }

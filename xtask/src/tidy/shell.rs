@@ -20,10 +20,7 @@ pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
                 quote = Some(c);
                 splitter.word.get_or_insert_default();
             }
-            (None, '\\') => characters
-                .next()
-                .into_iter()
-                .for_each(|escaped| splitter.push(escaped)),
+            (None, '\\') => characters.next().into_iter().for_each(|escaped| splitter.push(escaped)),
             (None, '#') if splitter.word.is_none() => break,
             (None, '(') => {
                 splitter.end_command();
@@ -76,10 +73,7 @@ mod tests {
 
     #[test]
     fn words_are_split_and_quotes_removed() {
-        check(
-            "pdpp import 'my file' --format=jsonl",
-            &[&["pdpp", "import", "my file", "--format=jsonl"]],
-        );
+        check("pdpp import 'my file' --format=jsonl", &[&["pdpp", "import", "my file", "--format=jsonl"]]);
         check(r#"pdpp a "b c" d\ e ''"#, &[&["pdpp", "a", "b c", "d e", ""]]);
     }
 
@@ -96,10 +90,7 @@ mod tests {
             "pdpp streams | head && pdpp audit; ls &",
             &[&["pdpp", "streams"], &["head"], &["pdpp", "audit"], &["ls"]],
         );
-        check(
-            "TOKEN=$(pdpp owner token --json)",
-            &[&["TOKEN="], &["pdpp", "owner", "token", "--json"]],
-        );
+        check("TOKEN=$(pdpp owner token --json)", &[&["TOKEN="], &["pdpp", "owner", "token", "--json"]]);
         check(
             r#"curl -H "Bearer $(pdpp owner token)""#,
             &[&["curl", "-H", "Bearer "], &["pdpp", "owner", "token"]],

@@ -10,9 +10,8 @@ use anyhow::{Context, Result};
 const NOT_OURS: [&str; 3] = ["target", "node_modules", ".xtask"];
 /// Hidden directories that are part of the repository.
 const HIDDEN_BUT_OURS: [&str; 3] = [".cargo", ".ci", ".github"];
-const TEXT: [&str; 13] = [
-    "rs", "md", "toml", "json", "html", "css", "js", "sql", "sh", "txt", "yml", "yaml", "svg",
-];
+const TEXT: [&str; 13] =
+    ["rs", "md", "toml", "json", "html", "css", "js", "sql", "sh", "txt", "yml", "yaml", "svg"];
 const LARGEST_TEXT: u64 = 4 * 1024 * 1024;
 
 /// Every path in the repository, and the text of those that are text. Paths use `/` and start at the root.
@@ -52,9 +51,7 @@ impl Tree {
 
     /// Every text file, in order of path.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.texts
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
+        self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// Every Rust file of our crates, tests and benchmarks included.
@@ -68,11 +65,8 @@ impl Tree {
     }
 
     fn with_extension(&self, extension: &'static str) -> impl Iterator<Item = (&str, &str)> {
-        self.texts().filter(move |(path, _)| {
-            Path::new(path)
-                .extension()
-                .is_some_and(|found| found == extension)
-        })
+        self.texts()
+            .filter(move |(path, _)| Path::new(path).extension().is_some_and(|found| found == extension))
     }
 
     fn add_directory(&mut self, directory: &Path, prefix: &str) -> Result<()> {
@@ -81,11 +75,7 @@ impl Tree {
         for entry in entries {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let path = if prefix.is_empty() {
-                name.clone()
-            } else {
-                format!("{prefix}/{name}")
-            };
+            let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
             if entry.file_type()?.is_dir() {
                 if is_ours(&name) {
                     self.add_directory(&entry.path(), &path)?;

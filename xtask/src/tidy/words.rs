@@ -10,18 +10,11 @@ const UNFINISHED: [(&str, &str); 6] = [
     (concat!("X", "XX"), "finish it, or open an issue"),
     (concat!("to", "do!("), "finish it"),
     (concat!("unimple", "mented!("), "finish it"),
-    (
-        concat!("#[ig", "nore"),
-        "assert today's answer and say so; an ignored test proves nothing",
-    ),
+    (concat!("#[ig", "nore"), "assert today's answer and say so; an ignored test proves nothing"),
 ];
 
 /// Refused in every text file of ours.
-const HOMES: [&str; 3] = [
-    concat!("/ho", "me/"),
-    concat!("/Us", "ers/"),
-    concat!("C:\\Us", "ers\\"),
-];
+const HOMES: [&str; 3] = [concat!("/ho", "me/"), concat!("/Us", "ers/"), concat!("C:\\Us", "ers\\")];
 
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
@@ -41,10 +34,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
 }
 
 fn lines_with(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = usize> {
-    text.lines()
-        .enumerate()
-        .filter(move |(_, line)| wanted(line))
-        .map(|(index, _)| index + 1)
+    text.lines().enumerate().filter(move |(_, line)| wanted(line)).map(|(index, _)| index + 1)
 }
 
 /// Whether the word stands alone: `TODOS` and `autodo!(` are other words.
@@ -79,11 +69,7 @@ mod tests {
     #[test]
     fn unfinished_work_is_refused() {
         for (word, _) in UNFINISHED {
-            assert_eq!(
-                complaints("crates/api/src/lib.rs", &format!("    {word} later\n")),
-                1,
-                "{word}"
-            );
+            assert_eq!(complaints("crates/api/src/lib.rs", &format!("    {word} later\n")), 1, "{word}");
         }
     }
 
@@ -108,10 +94,7 @@ mod tests {
 
     #[test]
     fn a_route_called_home_is_no_home_directory() {
-        assert_eq!(
-            complaints("README.md", &format!("see https://example.org{}page", HOMES[0])),
-            0
-        );
+        assert_eq!(complaints("README.md", &format!("see https://example.org{}page", HOMES[0])), 0);
         assert_eq!(complaints("README.md", HOMES[0]), 0);
     }
 }
