@@ -57,6 +57,9 @@ fn forbid_null_where_absent(schema: &mut Value) {
     {
         if let Some(Value::Array(types)) = member.get_mut("type") {
             types.retain(|name| name != "null");
+            if let [only] = types.as_slice() {
+                member["type"] = only.clone();
+            }
         }
         if let Some(Value::Array(choices)) = member.get_mut("anyOf") {
             choices.retain(|choice| choice["type"] != "null");

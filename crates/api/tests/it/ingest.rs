@@ -150,9 +150,8 @@ async fn an_append_only_record_may_be_repeated_but_not_rewritten() {
 #[tokio::test]
 async fn more_lines_than_one_transaction_takes_all_arrive() {
     let world = World::new().await;
-    let lines: String = (0..2_500)
-        .map(|n| format!("{{\"key\":\"b_{n}\",\"data\":{{\"id\":\"b_{n}\",\"title\":\"t\"}}}}\n"))
-        .collect();
+    let line = |n| format!(r#"{{"key":"b_{n}","data":{{"id":"b_{n}","title":"t"}}}}"#);
+    let lines = (0..2_500).map(line).collect::<Vec<_>>().join("\n");
     assert_eq!(world.ask("owner", "POST", NOTES, lines).await.json()["records_accepted"], 2_500);
     let listed = world.get("owner", "/v1/streams?connector_id=notes").await.json();
     assert_eq!(listed["data"][0]["record_count"], 2_512);

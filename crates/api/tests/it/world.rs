@@ -39,7 +39,7 @@ impl TokenAuthority for Tokens {
     async fn introspect(&self, token: &Secret) -> Result<Principal, AuthError> {
         match token.reveal() {
             "panics" => panic!("the authority lost its mind over /secret/path"),
-            "hangs" => tokio::time::sleep(Duration::from_secs(3600)).await,
+            "hangs" => tokio::time::sleep(Duration::from_hours(1)).await,
             "breaks" => return Err(AuthError::Unavailable("no route to /secret/path".into())),
             _ => {}
         }
