@@ -22,7 +22,6 @@ mod route;
 mod routes;
 mod selector;
 mod state;
-mod strict_json;
 mod table;
 mod write_target;
 

@@ -3,7 +3,7 @@
 //! Checked here: bounds, key, schema. What only the store can know (does an append-only record
 //! already exist with other content?) is decided when the batch is applied.
 
-use pdpp_wire::manifest::{Semantics, StreamDeclaration};
+use pdpp_wire::manifest::{Manifest, Semantics, StreamDeclaration};
 use pdpp_wire::{Code, Instant, RecordKey};
 use serde_json::{Map, Value};
 
@@ -63,6 +63,16 @@ impl<'a> Admission<'a> {
             Rejection::new(Code::ConnectorInvalid, format!("The stream's schema is invalid: {error}"))
         })?;
         Ok(Self { declaration, validator })
+    }
+
+    /// Whether every stream of a manifest has a schema that can be checked against.
+    pub fn check_manifest(manifest: &Manifest) -> Result<(), Rejection> {
+        manifest.streams().iter().try_for_each(|stream| {
+            let named = |fault: Rejection| {
+                Rejection::new(fault.code, format!("{}: {}", stream.name(), fault.message))
+            };
+            Admission::new(stream).map(|_| ()).map_err(named)
+        })
     }
 
     /// Admits an upsert.

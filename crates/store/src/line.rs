@@ -4,13 +4,13 @@
 //! two readers must never understand one line differently. Every door that takes record lines
 //! (ingest over REST, `pdpp import --format jsonl`) reads them here.
 
-use std::fmt;
-
-use pdpp_wire::{Code, Instant};
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use pdpp_wire::{Code, Instant, JsonFault, parse_strict};
+use serde_json::Value;
 
 use crate::{Admission, AdmittedRecord, MAX_RECORD_DEPTH, Rejection};
+
+/// The envelope around the data is one container more.
+const LINE_DEPTH: usize = MAX_RECORD_DEPTH + 1;
 
 /// A record envelope: `{"stream"?, "key", "data", "emitted_at"?, "op"?}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,9 +26,10 @@ pub struct RecordLine {
 impl RecordLine {
     /// Reads one line.
     pub fn parse(line: &[u8]) -> Result<Self, Rejection> {
-        let text = std::str::from_utf8(line)
-            .map_err(|_| Rejection::new(Code::InvalidUtf8, "The line is not UTF-8."))?;
-        let Strict(value) = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
+        if std::str::from_utf8(line).is_err() {
+            return Err(Rejection::new(Code::InvalidUtf8, "The line is not UTF-8."));
+        }
+        let value = parse_strict(line, LINE_DEPTH).map_err(unreadable)?;
         let Value::Object(mut members) = value else {
             return Err(malformed("The line is not a JSON object."));
         };
@@ -69,76 +70,12 @@ fn malformed(message: &str) -> Rejection {
     Rejection::new(Code::MalformedNdjson, message)
 }
 
-fn unreadable(error: &serde_json::Error) -> Rejection {
-    // serde_json stops at its own depth of 128, well above ours, and says so in words only.
-    if error.to_string().starts_with("recursion limit") {
-        return Rejection::new(Code::TooDeep, format!("The line is nested deeper than {MAX_RECORD_DEPTH}."));
-    }
-    malformed(&format!("The line is not JSON: column {}.", error.column()))
-}
-
-/// A JSON value in which no member stands twice.
-struct Strict(Value);
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Strict)
-    }
-}
-
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
-        Ok(Value::Bool(flag))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(number.into())
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(number.into())
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
-        Number::from_f64(number).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::String(text.to_owned()))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Value, E> {
-        Ok(Value::String(text))
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(Strict(item)) = items.next_element()? {
-            list.push(item);
+fn unreadable(fault: JsonFault) -> Rejection {
+    match fault {
+        JsonFault::Malformed => malformed("The line is not one JSON object with each name once."),
+        JsonFault::TooDeep => {
+            Rejection::new(Code::TooDeep, format!("The data is nested deeper than {MAX_RECORD_DEPTH}."))
         }
-        Ok(Value::Array(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
-        while let Some((name, Strict(value))) = members.next_entry::<String, Strict>()? {
-            if map.insert(name, value).is_some() {
-                return Err(de::Error::custom("a member stands twice"));
-            }
-        }
-        Ok(Value::Object(map))
     }
 }
 
@@ -167,14 +104,23 @@ mod tests {
 
     #[test]
     fn anything_ambiguous_is_malformed() {
-        check(br#"{"key":"a","key":"b"}"#, expect!["malformed_ndjson: The line is not JSON: column 21."]);
+        check(
+            br#"{"key":"a","key":"b"}"#,
+            expect!["malformed_ndjson: The line is not one JSON object with each name once."],
+        );
         check(
             br#"{"key":"a","data":{"x":1,"x":1}}"#,
-            expect!["malformed_ndjson: The line is not JSON: column 31."],
+            expect!["malformed_ndjson: The line is not one JSON object with each name once."],
         );
-        check(br#"{"key":"\ud800"}"#, expect!["malformed_ndjson: The line is not JSON: column 15."]);
+        check(
+            br#"{"key":"\ud800"}"#,
+            expect!["malformed_ndjson: The line is not one JSON object with each name once."],
+        );
         check(b"{\"key\":\"\xff\"}", expect!["invalid_utf8: The line is not UTF-8."]);
-        check(br#"{"key":"a"} {"key":"b"}"#, expect!["malformed_ndjson: The line is not JSON: column 13."]);
+        check(
+            br#"{"key":"a"} {"key":"b"}"#,
+            expect!["malformed_ndjson: The line is not one JSON object with each name once."],
+        );
         check(b"[1]", expect!["malformed_ndjson: The line is not a JSON object."]);
         check(br#"{"data":{}}"#, expect!["malformed_ndjson: `key` is missing."]);
         check(br#"{"key":"a","op":"merge"}"#, expect!["malformed_ndjson: `op` must be upsert or delete."]);
@@ -187,6 +133,6 @@ mod tests {
     #[test]
     fn deep_nesting_is_refused_not_followed() {
         let line = format!(r#"{{"key":"a","data":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-        check(line.as_bytes(), expect!["too_deep: The line is nested deeper than 64."]);
+        check(line.as_bytes(), expect!["too_deep: The data is nested deeper than 64."]);
     }
 }

@@ -23,6 +23,7 @@ mod schema;
 mod selection;
 mod state;
 mod stream;
+mod strict_json;
 mod window;
 
 pub use codes::{Code, ErrorType};
@@ -63,4 +64,5 @@ pub use stream::{
     AggregationCapabilities, Capability, CapabilityReason, ExpandCapability, ExpandReason, FieldCapability,
     Freshness, FreshnessStatus, SelectionSupport, StreamDocument, StreamItem, StreamMetadata,
 };
+pub use strict_json::{JsonFault, parse_strict};
 pub use window::{FieldWindow, FieldWindowBody, WindowField, WindowFieldType};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::StatusCode;
 use pdpp_access::{Authorizer, Principal, StreamsRequest};
-use pdpp_store::{ManifestOutcome, OnConflict};
+use pdpp_store::{Admission, ManifestOutcome, OnConflict};
 use pdpp_wire::manifest::{MAX_DEPTH, MAX_MANIFEST_BYTES, Manifest};
-use pdpp_wire::{Code, RegisteredConnector};
+use pdpp_wire::{Code, JsonFault, RegisteredConnector, parse_strict};
 use serde_json::{Map, Value};
 
 use crate::authority::{Owner, Reader};
@@ -16,7 +16,6 @@ use crate::disclosure::{Disclosed, Shown};
 use crate::route::{
     AnswerDoc, BodyDoc, Content, Pace, Parameter, Route, Shape, Unknown, Verb, handler, schema_of,
 };
-use crate::strict_json::{JsonFault, parse_strict};
 use crate::write_target::unknown_connector;
 use crate::{ApiError, ApiState};
 
@@ -74,6 +73,7 @@ async fn register(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Resp
     })?;
     let manifest = Manifest::from_document(document)
         .map_err(|fault| ApiError::new(Code::ConnectorInvalid, fault.to_string()))?;
+    Admission::check_manifest(&manifest).map_err(|fault| ApiError::new(fault.code, fault.message))?;
     let on_conflict = replace.unwrap_or(OnConflict::Refuse);
     match state.store.put_manifest(owner.subject_id(), &manifest, on_conflict).await? {
         ManifestOutcome::Added | ManifestOutcome::Unchanged | ManifestOutcome::Replaced => {}

@@ -6,13 +6,15 @@ use axum::response::Response;
 use http::StatusCode;
 use pdpp_access::Source;
 use pdpp_store::{StateScope, SyncState};
-use pdpp_wire::{AccessMode, Code, Grant, GrantId, Instant, StateUpdate, StreamState, StreamStateObject};
+use pdpp_wire::{
+    AccessMode, Code, Grant, GrantId, Instant, JsonFault, StateUpdate, StreamState, StreamStateObject,
+    parse_strict,
+};
 use serde_json::Value;
 
 use crate::authority::Owner;
 use crate::call::{Call, json};
 use crate::route::{AnswerDoc, BodyDoc, Pace, Parameter, Route, Shape, Unknown, Verb, handler, schema_of};
-use crate::strict_json::{JsonFault, parse_strict};
 use crate::write_target::{chosen, unknown_connector};
 use crate::{ApiError, ApiState};
 

@@ -94,19 +94,19 @@ async fn each_line_gets_its_receipt() {
               "input_index": 10,
               "code": "malformed_ndjson",
               "receipt_id": "rr_b2fe7bcbca98c53a",
-              "message": "`emitted_at` is not a date or date-time."
+              "message": "`emitted_at` is not a time."
             },
             {
               "input_index": 11,
               "code": "malformed_ndjson",
               "receipt_id": "rr_07d4fa8281d8bb22",
-              "message": "`op` is neither `upsert` nor `delete`."
+              "message": "`op` must be upsert or delete."
             },
             {
               "input_index": 12,
               "code": "too_deep",
               "receipt_id": "rr_6329789e7f5dcc30",
-              "message": "The line is nested too deeply."
+              "message": "The data is nested deeper than 64."
             }
           ]
         }"#]]

@@ -39,3 +39,16 @@ async fn a_manifest_with_a_fault_is_refused_by_its_place() {
     let large = format!(r#"{{"connector_key":"{}"}}"#, "x".repeat(2 * 1024 * 1024));
     assert_eq!(world.ask("owner", "POST", "/connectors", large).await.verdict(), "413 resource_limit");
 }
+
+#[tokio::test]
+async fn a_schema_nothing_can_be_checked_against_is_refused_before_it_is_stored() {
+    let world = World::new().await;
+    for schema in [r#"{"type":5,"properties":{"id":{}}}"#, r#"{"properties":{"id":{"pattern":"("}}}"#] {
+        let body = format!(
+            r#"{{"connector_key":"x","streams":[{{"name":"s","primary_key":["id"],"schema":{schema}}}]}}"#
+        );
+        let refused = world.ask("owner", "POST", "/connectors", body).await;
+        assert_eq!(refused.verdict(), "400 connector_invalid", "{schema}");
+        assert_eq!(world.verdict("owner", "/connectors/x").await, "404 not_found");
+    }
+}

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::StatusCode;
 use http::header::CONTENT_LENGTH;
-use pdpp_store::{Admission, AdmittedRecord, Applied, MAX_BATCH, MAX_RECORD_DEPTH, Rejection, WriteTarget};
+use pdpp_store::{Admission, AdmittedRecord, Applied, MAX_BATCH, RecordLine, WriteTarget};
 use pdpp_wire::{Code, IngestReceipt, Instant, StreamName};
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use self::lines::Lines;
@@ -17,7 +16,6 @@ use crate::authority::Owner;
 use crate::call::{Call, json, require_media_type, too_large};
 use crate::route::{AnswerDoc, BodyDoc, Pace, Parameter, Route, Shape, Unknown, Verb, handler, schema_of};
 use crate::selector::STREAM;
-use crate::strict_json::{JsonFault, parse_strict};
 use crate::write_target::{WRITE_ERRORS, WRITE_SELECTORS, chosen, declared, named_source, writable};
 use crate::{ApiError, ApiState};
 
@@ -45,8 +43,8 @@ pub(crate) const ROUTE: Route = Route {
 
 /// Flush a batch when its lines together are this long, so that memory stays bounded.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
-/// A line is an envelope around the data: two containers more.
-const LINE_DEPTH: usize = MAX_RECORD_DEPTH + 1;
+/// Most refused lines a receipt lists, so that a hopeless body cannot fill the memory; all are counted.
+const LISTED_REJECTIONS: usize = 10_000;
 
 async fn ingest(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Response, ApiError> {
     let max = state.settings.limits.body_bytes;
@@ -110,7 +108,7 @@ impl<'a> Batch<'a> {
         let index = self.receipt.records_attempted;
         self.receipt.records_attempted += 1;
         let receipt_id = receipt_id(self.target, line);
-        match admit(self.admission, line, self.now) {
+        match RecordLine::parse(line).and_then(|line| line.admit(self.admission, self.now)) {
             Ok(record) => {
                 self.waiting.push((record, index, receipt_id));
                 self.waiting_bytes += line.len();
@@ -147,41 +145,15 @@ impl<'a> Batch<'a> {
     fn reject(&mut self, input_index: u64, code: Code, receipt_id: String, message: Option<String>) {
         metrics::counter!("pdpp_ingest_rejections_total", "code" => code.as_str()).increment(1);
         self.receipt.records_rejected += 1;
-        self.receipt.rejections.push(pdpp_wire::Rejection { input_index, code, receipt_id, message });
+        if self.receipt.rejections.len() < LISTED_REJECTIONS {
+            self.receipt.rejections.push(pdpp_wire::Rejection { input_index, code, receipt_id, message });
+        }
     }
 
     async fn finish(mut self) -> Result<IngestReceipt, ApiError> {
         self.flush().await?;
         self.receipt.rejections.sort_by_key(|rejection| rejection.input_index);
         Ok(self.receipt)
-    }
-}
-
-fn admit(admission: &Admission<'_>, line: &[u8], now: Instant) -> Result<AdmittedRecord, Rejection> {
-    let malformed = |message: &str| Rejection::new(Code::MalformedNdjson, message);
-    if std::str::from_utf8(line).is_err() {
-        return Err(Rejection::new(Code::InvalidUtf8, "The line is not UTF-8."));
-    }
-    let line = parse_strict(line, LINE_DEPTH).map_err(|fault| match fault {
-        JsonFault::Malformed => malformed("The line is not one JSON object with each name once."),
-        JsonFault::TooDeep => Rejection::new(Code::TooDeep, "The line is nested too deeply."),
-    })?;
-    let Value::Object(mut line) = line else { return Err(malformed("The line is not a JSON object.")) };
-    let key = line.remove("key").ok_or_else(|| malformed("`key` is missing."))?;
-    let emitted_at = match line.get("emitted_at") {
-        None | Some(Value::Null) => now,
-        Some(at) => at
-            .as_str()
-            .and_then(Instant::parse)
-            .ok_or_else(|| malformed("`emitted_at` is not a date or date-time."))?,
-    };
-    match line.get("op").map(|op| op.as_str()) {
-        None | Some(Some("upsert")) => {
-            let data = line.remove("data").ok_or_else(|| malformed("`data` is missing."))?;
-            admission.upsert(&key, data, emitted_at)
-        }
-        Some(Some("delete")) => admission.delete(&key, emitted_at),
-        Some(_) => Err(malformed("`op` is neither `upsert` nor `delete`.")),
     }
 }
 

@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use pdpp_access::{Connection, Source};
 use pdpp_import::{Complaint, Item, Jsonl};
 use pdpp_server::{Personal, owner_subject};
-use pdpp_store::{AdmittedRecord, Applied, MAX_BATCH, ManifestOutcome, OnConflict, WriteTarget};
+use pdpp_store::{Admission, AdmittedRecord, Applied, MAX_BATCH, ManifestOutcome, OnConflict, WriteTarget};
 use pdpp_wire::manifest::Manifest;
 use pdpp_wire::{ConnectionId, Instant, StreamName};
 use tokio::sync::mpsc;
@@ -41,6 +41,7 @@ pub(crate) async fn register(
     connection: Option<&str>,
     replace: bool,
 ) -> anyhow::Result<Destination> {
+    Admission::check_manifest(manifest)?;
     let (store, subject) = (personal.store(), owner_subject());
     let on_conflict = if replace { OnConflict::Replace } else { OnConflict::Refuse };
     if store.put_manifest(&subject, manifest, on_conflict).await? == ManifestOutcome::Conflict {

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 /// Why a text is not acceptable JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum JsonFault {
+pub enum JsonFault {
     /// Not one JSON value, or an object names a member twice.
     Malformed,
     /// Nested deeper than allowed.
@@ -17,7 +17,7 @@ pub(crate) enum JsonFault {
 }
 
 /// Parses one JSON value nested at most `max_depth` containers deep.
-pub(crate) fn parse_strict(text: &[u8], max_depth: usize) -> Result<Value, JsonFault> {
+pub fn parse_strict(text: &[u8], max_depth: usize) -> Result<Value, JsonFault> {
     let too_deep = Cell::new(false);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let seed = Strict { left: max_depth, too_deep: &too_deep };
