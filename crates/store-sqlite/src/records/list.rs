@@ -192,14 +192,7 @@ fn bounds(connection: &Connection, target: &Target<'_>, plan: &RecordsPlan) -> O
     let mut bounds: Option<WindowBounds> = None;
     for part in &target.parts {
         let Some(selection) = Selection::of(target, part, plan.filter())? else { continue };
-        // Two questions: each is answered from one end of an index.
-        let end = |function: &str| -> Outcome<Option<Instant>> {
-            let sql = selection.sql(&format!("{function}(t.{})", column.name), "");
-            let micros: Option<i64> = prepare(connection, &sql)?
-                .query_row(params_from_iter(selection.values()), |row| row.get(0))?;
-            Ok(micros.map(Instant::from_micros))
-        };
-        if let (Some(earliest), Some(latest)) = (end("MIN")?, end("MAX")?) {
+        if let [Some(earliest), Some(latest)] = ends(connection, &selection, &column.name)? {
             bounds = Some(match bounds {
                 None => WindowBounds { earliest, latest },
                 Some(so_far) => WindowBounds {
@@ -210,4 +203,23 @@ fn bounds(connection: &Connection, target: &Target<'_>, plan: &RecordsPlan) -> O
         }
     }
     Ok(bounds)
+}
+
+/// Least and greatest value of a time column: one pass over a few records, or a look at each end of
+/// an index over many.
+fn ends(connection: &Connection, selection: &Selection, column: &str) -> Outcome<[Option<Instant>; 2]> {
+    let [min, max] = ["MIN", "MAX"].map(|function| format!("{function}(t.{column})"));
+    let run = |columns: &str| -> Outcome<[Option<i64>; 2]> {
+        let mut statement = prepare(connection, &selection.sql(columns, ""))?;
+        let last = statement.column_count() - 1;
+        let ends = statement
+            .query_row(params_from_iter(selection.values()), |row| Ok([row.get(0)?, row.get(last)?]))?;
+        Ok(ends)
+    };
+    let [earliest, latest] = if selection.equal_column().is_some() || selection.is_list() {
+        run(&format!("{min}, {max}"))?
+    } else {
+        [run(&min)?[0], run(&max)?[0]]
+    };
+    Ok([earliest, latest].map(|micros| micros.map(Instant::from_micros)))
 }

@@ -1,7 +1,7 @@
 //! What one part of a plan may see, as SQL over its stream's fields: built from declared columns
 //! only, with every value bound.
 
-use pdpp_access::{Predicate, Test, TimeBound};
+use pdpp_access::{Predicate, Scalar, Test, TimeBound};
 use pdpp_wire::manifest::{FieldType, RangeOperator};
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, params_from_iter};
@@ -30,12 +30,23 @@ pub(crate) struct Condition {
     /// What follows the column's name.
     test: String,
     values: Vec<SqlValue>,
-    is_equality: bool,
+    kind: Kind,
+}
+
+/// How a condition helps an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// One value out of many.
+    Selective,
+    /// One value out of two, or none.
+    Equality,
+    /// Anything else.
+    Other,
 }
 
 impl Condition {
-    fn new(column: &str, test: &str, values: Vec<SqlValue>, is_equality: bool) -> Self {
-        Self { column: column.to_owned(), second: None, test: test.to_owned(), values, is_equality }
+    fn new(column: &str, test: &str, values: Vec<SqlValue>, kind: Kind) -> Self {
+        Self { column: column.to_owned(), second: None, test: test.to_owned(), values, kind }
     }
 
     fn spell(&self) -> String {
@@ -94,6 +105,10 @@ impl Selection {
             .column(predicate.field())
             .ok_or_else(|| Fault::overtaken("a filtered field has no column"))?;
         match predicate.test() {
+            Test::Equals(Scalar::Boolean(flag)) => {
+                let value = vec![i64::from(*flag).into()];
+                self.conditions.push(Condition::new(&column.name, "= ?", value, Kind::Equality));
+            }
             Test::Equals(scalar) => self.and_equal(&column.name, bound(scalar)),
             Test::Missing => self.and_missing(&column.name),
             Test::Range(operator, scalar) => {
@@ -111,23 +126,23 @@ impl Selection {
 
     /// Adds a condition: a column and what follows its name.
     pub(crate) fn and(&mut self, column: &str, test: &str, values: impl IntoIterator<Item = SqlValue>) {
-        self.conditions.push(Condition::new(column, test, values.into_iter().collect(), false));
+        self.conditions.push(Condition::new(column, test, values.into_iter().collect(), Kind::Other));
     }
 
     /// Only records beyond a position in two columns; the index that orders by both starts there.
     pub(crate) fn and_row_value(&mut self, first: &str, second: &str, beyond: &str, position: [SqlValue; 2]) {
-        let condition = Condition::new(first, &format!("{beyond} (?, ?)"), position.into(), false);
+        let condition = Condition::new(first, &format!("{beyond} (?, ?)"), position.into(), Kind::Other);
         self.conditions.push(Condition { second: Some(second.to_owned()), ..condition });
     }
 
     /// Only records whose column has this value.
     pub(crate) fn and_equal(&mut self, column: &str, value: SqlValue) {
-        self.conditions.push(Condition::new(column, "= ?", vec![value], true));
+        self.conditions.push(Condition::new(column, "= ?", vec![value], Kind::Selective));
     }
 
     /// Only records whose column has no value.
     pub(crate) fn and_missing(&mut self, column: &str) {
-        self.conditions.push(Condition::new(column, "IS NULL", Vec::new(), true));
+        self.conditions.push(Condition::new(column, "IS NULL", Vec::new(), Kind::Equality));
     }
 
     /// Whether it selects all records of its scope.
@@ -142,8 +157,17 @@ impl Selection {
 
     /// A column, other than the order's, that must have one value: its index gives the page in order.
     pub(crate) fn equal_column(&self) -> Option<&str> {
-        let equal = |condition: &&Condition| condition.is_equality && condition.column.starts_with('f');
-        self.conditions.iter().find(equal).map(|condition| condition.column.as_str())
+        self.selective_column().or_else(|| self.column_with(Kind::Equality))
+    }
+
+    /// A column whose one value selects few records.
+    fn selective_column(&self) -> Option<&str> {
+        self.column_with(Kind::Selective)
+    }
+
+    fn column_with(&self, kind: Kind) -> Option<&str> {
+        let fits = |condition: &&Condition| condition.kind == kind && condition.column.starts_with('f');
+        self.conditions.iter().find(fits).map(|condition| condition.column.as_str())
     }
 
     /// Splits off the conditions on other columns than these.
@@ -153,9 +177,13 @@ impl Selection {
         (Self { conditions, ..self.clone() }, others)
     }
 
-    /// The statement, by whichever index the engine prefers, with what follows the conditions.
+    /// The statement, with what follows the conditions. The engine chooses the index, but for one
+    /// thing: knowing nothing of the values, it takes an open range to be as good as one value.
     pub(crate) fn sql(&self, columns: &str, tail: &str) -> String {
-        self.statement(columns, "", tail)
+        match self.selective_column() {
+            Some(column) => self.sql_by(column, columns, tail),
+            None => self.statement(columns, "", tail),
+        }
     }
 
     /// The statement by the index that starts with this column, unless the grant's list leads.

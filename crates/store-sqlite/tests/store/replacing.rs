@@ -87,7 +87,7 @@ async fn a_stream_declared_again_has_its_records_again() {
 async fn every_replaced_document_stays_readable() {
     let desk = three_letters().await;
     let version = |catalogue: &pdpp_access::Catalogue| catalogue.sources[0].declaration_version.clone();
-    let before = version(&*desk.store.catalogue(&desk.subject_id).await.unwrap());
+    let before = version(&desk.store.catalogue(&desk.subject_id).await.unwrap());
     replace(&desk, &altered(|letters| letters["cursor_field"] = json!("filed_at"))).await;
     let kept = desk.store.find_snapshot(&desk.subject_id, &before).await.unwrap().unwrap();
     assert_eq!(serde_json::from_str::<Value>(&kept).unwrap(), *manifest().document());

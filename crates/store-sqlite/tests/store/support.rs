@@ -163,10 +163,10 @@ impl Desk {
 
 /// The n-th letter; every seventh was never sent.
 pub(crate) fn letter(n: u32) -> Value {
-    let sent_at = (n % 7 != 0).then(|| format!("2026-01-{:02}T{:02}:00:00Z", n % 28 + 1, n % 24));
+    let sent_at = (!n.is_multiple_of(7)).then(|| format!("2026-01-{:02}T{:02}:00:00Z", n % 28 + 1, n % 24));
     json!({
         "id": format!("l{n:03}"), "folder": format!("folder {}", n % 5), "size": n * 10, "weight": f64::from(n) / 4.0,
-        "read": n % 2 == 0, "body": format!("Dear number {n}"), "sent_at": sent_at,
+        "read": n.is_multiple_of(2), "body": format!("Dear number {n}"), "sent_at": sent_at,
         "filed_at": format!("2026-02-{:02}T00:00:00Z", n % 28 + 1),
     })
 }
