@@ -41,6 +41,8 @@ fn the_ledger_can_be_narrowed() {
     server.client(&token).get("/v1/streams/channels/records");
     assert_eq!(entries(&pdpp, &["--refused"]).len(), 1);
     assert_eq!(entries(&pdpp, &["--client", "somebody-else"]).len(), 0);
+    assert_eq!(entries(&pdpp, &["--client", "assistant"]).len(), 2);
+    assert_eq!(entries(&pdpp, &["--client", "local-assistant"]).len(), 2);
     assert_eq!(entries(&pdpp, &["--until", "1d"]).len(), 0);
     assert_eq!(entries(&pdpp, &["--limit", "1"]).len(), 1);
     let table = pdpp.ok(&["audit"]);

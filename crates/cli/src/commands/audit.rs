@@ -1,6 +1,7 @@
 //! `pdpp audit`: who read what, when, and what was refused.
 
 use clap::Args;
+use pdpp_auth::local_client_id;
 use pdpp_server::{Personal, owner_subject};
 use pdpp_store::{Disclosure, DisclosureFilter};
 use pdpp_wire::{ClientId, GrantId, StreamName};
@@ -19,7 +20,7 @@ use crate::{moment, terminal};
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Only this client
+    /// Only this client: its id, or the name you gave it
     #[arg(long, value_name = "ID")]
     client: Option<String>,
     /// Only this grant
@@ -47,8 +48,13 @@ pub(crate) struct AuditArgs {
 
 pub(crate) async fn run(args: AuditArgs) -> anyhow::Result<()> {
     let personal = Personal::open_existing(&args.data.path()?)?;
-    let filter = filter(&args, &personal)?;
-    let entries = personal.store().list_disclosures(&owner_subject(), &filter).await?;
+    let mut filter = filter(&args, &personal)?;
+    let mut entries = personal.store().list_disclosures(&owner_subject(), &filter).await?;
+    // A client may be named as it was when its grant was made.
+    if let (true, Some(name)) = (entries.is_empty(), &args.client) {
+        filter.client_id = Some(local_client_id(name));
+        entries = personal.store().list_disclosures(&owner_subject(), &filter).await?;
+    }
     if args.json {
         return entries.iter().try_for_each(|entry| terminal::json_line(&shown(entry)));
     }

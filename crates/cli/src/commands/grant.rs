@@ -181,6 +181,7 @@ fn print_issued(issued: &Issued, as_json: bool) -> anyhow::Result<()> {
     terminal::line(&format!("token {}", issued.access_token.reveal()))?;
     let until = expires_at.unwrap_or_else(|| "you revoke it".to_owned());
     terminal::note(&format!("The token is shown only this once. It works until {until}."));
+    terminal::note("Next: `pdpp serve`, then give the client the token and http://127.0.0.1:7663");
     Ok(())
 }
 

@@ -105,6 +105,9 @@ impl Receipt {
         if self.left_out > SHOWN_COMPLAINTS as u64 {
             terminal::line(&format!("{} lines were left out; --json lists more", self.left_out))?;
         }
+        if self.is_empty() {
+            terminal::note("Nothing could be loaded.");
+        }
         Ok(())
     }
 }
