@@ -7,6 +7,7 @@ use pdpp_access::{BlobPlan, ReadPlan};
 use pdpp_store::{BlobSighting, StoredBlob};
 use pdpp_wire::{BlobId, RecordKey, SubjectId};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use serde_json::Value;
 
 use crate::fault::{Fault, Outcome};
 use crate::records::{Part, Target, is_visible};
@@ -72,7 +73,7 @@ fn visible_record(
     Ok(None)
 }
 
-/// The media type a record's own upload named comes before that of the first upload.
+/// The media type is the one the record's own upload named, else the one the record itself gives.
 fn sighting(
     connection: &Connection,
     read: &ReadPlan,
@@ -95,7 +96,10 @@ fn sighting(
             |row| row.get(0),
         )
         .optional()?;
-    blob.mime_type = named.unwrap_or(blob.mime_type);
+    blob.mime_type = match named {
+        Some(mime_type) => mime_type,
+        None => referred_type(connection, read, part, &record_key)?,
+    };
     Ok(BlobSighting {
         connection_id: part.plan.connection_id().clone(),
         display_name: part.plan.display_name().map(str::to_owned),
@@ -103,4 +107,25 @@ fn sighting(
         record_key,
         blob,
     })
+}
+
+/// The media type a visible record gives its blob. Whoever else uploaded the same bytes, as whatever
+/// type, may be out of the reader's sight.
+fn referred_type(
+    connection: &Connection,
+    read: &ReadPlan,
+    part: &Part<'_>,
+    record_key: &RecordKey,
+) -> Outcome<String> {
+    let sql = "SELECT data FROM records WHERE key = ?4 AND scope_id =
+                   (SELECT id FROM scopes WHERE subject_id = ?1 AND connection_id = ?2 AND stream = ?3)";
+    let names = [
+        read.subject_id().as_str(),
+        part.plan.connection_id().as_str(),
+        read.stream().as_str(),
+        record_key.as_str(),
+    ];
+    let data: String = prepare(connection, sql)?.query_row(names, |row| row.get(0))?;
+    let data: Value = serde_json::from_str(&data).map_err(|_| Fault::damaged("a record's data"))?;
+    Ok(data["blob_ref"]["mime_type"].as_str().unwrap_or("application/octet-stream").to_owned())
 }

@@ -114,6 +114,20 @@ pub async fn each_connection_that_refers_to_a_blob_is_told(store: Arc<dyn Store>
     assert_eq!(connections, [&world.home, &world.work]);
 }
 
+pub async fn a_blobs_type_does_not_tell_who_else_uploaded_it(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let blob_id = upload(&world, &world.work, &[b"bytes"]).await.blob_id;
+    let mut typed = letter("b", &blob_id);
+    typed["blob_ref"]["mime_type"] = json!("image/png");
+    for (record, expected) in [(typed, "image/png"), (letter("c", &blob_id), "application/octet-stream")] {
+        let mut granted = entry("letters", &[&world.home], &["id", "blob_ref"]);
+        granted["resources"] = json!([record["id"]]);
+        world.put(&world.home, "letters", record).await;
+        let seen = sightings(&world, &world.client(&[json!([granted])]), &blob_id).await;
+        assert_eq!(seen[0].blob.mime_type, expected);
+    }
+}
+
 pub async fn a_grant_that_hides_the_record_hides_the_blob(store: Arc<dyn Store>) {
     let world = World::new(store).await;
     let blob_id = upload(&world, &world.home, &[b"bytes"]).await.blob_id;

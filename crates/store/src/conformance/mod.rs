@@ -120,6 +120,7 @@ macro_rules! each_promise {
                 a_reference_without_bytes_is_nothing,
                 an_abandoned_upload_leaves_nothing,
                 each_connection_that_refers_to_a_blob_is_told,
+                a_blobs_type_does_not_tell_who_else_uploaded_it,
                 a_grant_that_hides_the_record_hides_the_blob;
             authority: a_token_is_recognised_by_its_hash_alone,
                 a_single_use_grant_gives_one_token,
