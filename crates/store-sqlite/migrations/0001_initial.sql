@@ -108,7 +108,6 @@ CREATE TABLE grants (
     consumed INTEGER NOT NULL DEFAULT 0,
     issued_at INTEGER NOT NULL,
     revoked_at INTEGER,
-    last_used_at INTEGER,
     UNIQUE (subject_id, grant_id)
 ) STRICT;
 

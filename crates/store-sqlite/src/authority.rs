@@ -40,7 +40,7 @@ impl Authority for SqliteStore {
 
     async fn find_token(&self, hash: &SecretHash) -> Result<Option<StoredToken>, StoreError> {
         let hash = *hash;
-        self.read(move |connection| find_token(connection, &hash)).await
+        self.glance(move |connection| find_token(connection, &hash)).await
     }
 
     async fn find_grant(

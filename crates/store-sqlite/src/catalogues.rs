@@ -68,7 +68,7 @@ fn load(connection: &Sqlite, subject_id: &SubjectId) -> Outcome<Catalogue> {
 impl Catalogues for SqliteStore {
     async fn catalogue(&self, subject_id: &SubjectId) -> Result<Arc<Catalogue>, StoreError> {
         let (cache, subject_id) = (Arc::clone(&self.catalogues), subject_id.clone());
-        self.read(move |connection| cache.load(connection, &subject_id)).await
+        self.glance(move |connection| cache.load(connection, &subject_id)).await
     }
 
     async fn put_manifest(

@@ -15,11 +15,16 @@ use crate::pragmas::{self, Durability, Role};
 use crate::statement::Traces;
 use crate::worker::{self, QUEUE, Task};
 
+/// Virtual machine steps after which a statement of a glance is given up: about a millisecond.
+const GLANCE_STEPS: i32 = 50_000;
+
 /// A database file, or one in memory.
 pub(crate) struct Database {
     writer: Option<mpsc::Sender<Task>>,
     /// Without readers of its own (in memory), the writer's connection reads as well.
     readers: Option<mpsc::Sender<Task>>,
+    /// For reads so short that the way to another thread would cost more than they do.
+    glancing: Vec<Mutex<Connection>>,
     interrupts: Vec<InterruptHandle>,
     threads: Vec<JoinHandle<()>>,
     traces: Arc<Traces>,
@@ -34,6 +39,8 @@ pub(crate) struct Running {
     /// Most writes in one commit.
     pub(crate) group: usize,
     pub(crate) readers: usize,
+    /// Connections for reads on the caller's own thread.
+    pub(crate) glancing: usize,
 }
 
 impl Database {
@@ -52,6 +59,11 @@ impl Database {
             database.threads.push(worker::start(&name, connection, Arc::clone(&queue), 1, on_start)?);
         }
         database.readers = Some(sender);
+        for _ in 0..running.glancing {
+            let mut connection = pragmas::open(path, Role::Reader, running.durability)?;
+            connection.progress_handler(GLANCE_STEPS, Some(|| true))?;
+            database.glancing.push(Mutex::new(connection));
+        }
         Ok(database)
     }
 
@@ -71,6 +83,7 @@ impl Database {
         Ok(Self {
             writer: Some(sender),
             readers: None,
+            glancing: Vec::new(),
             interrupts: Vec::new(),
             threads: vec![thread],
             traces,
@@ -87,6 +100,31 @@ impl Database {
         let _guard = CancelOnDrop(Arc::clone(&cancelled));
         let (task, answer) = worker::read(work, cancelled);
         self.ask(self.readers.as_ref().or(self.writer.as_ref()), task, answer).await
+    }
+
+    /// Reads on the caller's own thread, which saves the way to another one and back. Readers never
+    /// wait for the writer, so a page by its index takes a fraction of a millisecond; a statement that
+    /// turns out long is given up and the read started again on a reader's thread.
+    pub(crate) async fn glance<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: Fn(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        match self.try_glance(&work) {
+            Some(outcome) => outcome.map_err(StoreError::from),
+            None => self.read(work).await,
+        }
+    }
+
+    /// `None` when no connection is free, or the read turned out long.
+    fn try_glance<T>(&self, work: impl Fn(&Connection) -> Outcome<T>) -> Option<Outcome<T>> {
+        // Statements are traced on the workers' threads only.
+        if self.traces.is_on() {
+            return None;
+        }
+        let connection = self.glancing.iter().find_map(|connection| connection.try_lock().ok())?;
+        let outcome = worker::in_snapshot(&connection, work);
+        if matches!(&outcome, Err(fault) if fault.is_interrupted()) { None } else { Some(outcome) }
     }
 
     /// Runs inside a write transaction. `Err` rolls back; `Ok` arrives when the commit is durable.

@@ -26,6 +26,12 @@ impl Fault {
         Self::Store(StoreError::Busy(what.into()))
     }
 
+    /// Whether the engine was told to stop in the middle.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        let code = |error: &rusqlite::Error| error.sqlite_error_code();
+        matches!(self, Self::Sqlite(error) if code(error) == Some(ErrorCode::OperationInterrupted))
+    }
+
     pub(crate) fn is_busy(&self) -> bool {
         matches!(self, Self::Sqlite(error) if is_busy(error))
     }

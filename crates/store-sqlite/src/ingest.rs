@@ -231,6 +231,8 @@ impl<'c> Writer<'c> {
         history.note_changes(&old, data, unsigned(sequence)?, emitted_at);
         let spelled = serde_json::to_string(&history).map_err(|error| StoreError::Backend(error.into()))?;
         let (top, consent) = (history.top_emitted_at().micros(), self.layout.consent_at(data));
+        let text = serde_json::to_string(&respelled(old, data))
+            .map_err(|error| StoreError::Backend(error.into()))?;
         let values = params![standing.id, sequence, top, consent, spelled, blob_id(data), text];
         self.connection.prepare_cached(UPDATE)?.execute(values)?;
         self.unlist(standing.id)?;
@@ -283,6 +285,24 @@ impl<'c> Writer<'c> {
         }
         self.subject.store(connection)
     }
+}
+
+/// The new data, written as the old was wherever it says the same. A reader who sees only members
+/// that did not change must not notice, by their order or spelling, that another one did.
+fn respelled(old: Map<String, Value>, new: &Map<String, Value>) -> Map<String, Value> {
+    let mut kept = Map::with_capacity(new.len());
+    for (name, value) in old {
+        if let Some(given) = new.get(&name) {
+            let value = if *given == value { value } else { given.clone() };
+            kept.insert(name, value);
+        }
+    }
+    for (name, value) in new {
+        if !kept.contains_key(name) {
+            kept.insert(name.clone(), value.clone());
+        }
+    }
+    kept
 }
 
 /// A record's history; most have none beyond their creation.

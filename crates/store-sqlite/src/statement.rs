@@ -37,6 +37,10 @@ impl Traces {
         self.on.store(true, Ordering::Relaxed);
     }
 
+    pub(crate) fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+
     /// What was executed since the last look.
     pub(crate) fn take(&self) -> Vec<Traced> {
         std::mem::take(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))

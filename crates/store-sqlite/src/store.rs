@@ -84,6 +84,15 @@ impl SqliteStore {
         self.main.read(work).await
     }
 
+    /// Reads what an index gives at once, on the caller's own thread.
+    pub(crate) async fn glance<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: Fn(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.main.glance(work).await
+    }
+
     /// Changes the archive in one transaction; durable when it returns.
     pub(crate) async fn write<F, T>(&self, work: F) -> Result<T, StoreError>
     where
@@ -132,6 +141,7 @@ fn main(readers: usize) -> Running {
         durability: Durability::Full,
         group: 1,
         readers,
+        glancing: readers,
     }
 }
 
@@ -142,6 +152,7 @@ fn ledger() -> Running {
         durability: Durability::Process,
         group: 256,
         readers: 1,
+        glancing: 0,
     }
 }
 

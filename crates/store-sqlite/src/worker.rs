@@ -115,7 +115,10 @@ where
     })
 }
 
-fn in_snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Outcome<T>) -> Outcome<T> {
+pub(crate) fn in_snapshot<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Outcome<T>,
+) -> Outcome<T> {
     connection.prepare_cached("BEGIN")?.execute([])?;
     let outcome = work(connection);
     finish(connection, "ROLLBACK")?;

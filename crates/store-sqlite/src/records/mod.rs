@@ -17,6 +17,7 @@ mod walk;
 use async_trait::async_trait;
 use pdpp_access::{AggregatePlan, ChangesPlan, ReadPlan, RecordPlan, RecordsPlan};
 use pdpp_store::{Aggregate, ChangesOutcome, RecordRow, Records, RecordsPage, StoreError, Summary};
+use rusqlite::Connection;
 
 use crate::SqliteStore;
 
@@ -26,8 +27,12 @@ pub(crate) use target::{Part, Target};
 #[async_trait]
 impl Records for SqliteStore {
     async fn list_records(&self, plan: &RecordsPlan) -> Result<RecordsPage, StoreError> {
-        let plan = plan.clone();
-        self.read(move |connection| list::list(connection, &plan)).await
+        let work = {
+            let plan = plan.clone();
+            move |connection: &Connection| list::list(connection, &plan)
+        };
+        // Totals walk everything the plan covers.
+        if plan.count() || plan.window() { self.read(work).await } else { self.glance(work).await }
     }
 
     async fn list_changes(&self, plan: &ChangesPlan) -> Result<ChangesOutcome, StoreError> {
@@ -37,7 +42,7 @@ impl Records for SqliteStore {
 
     async fn find_record(&self, plan: &RecordPlan) -> Result<Vec<RecordRow>, StoreError> {
         let plan = plan.clone();
-        self.read(move |connection| find::find(connection, &plan)).await
+        self.glance(move |connection| find::find(connection, &plan)).await
     }
 
     async fn aggregate(&self, plan: &AggregatePlan) -> Result<Aggregate, StoreError> {
