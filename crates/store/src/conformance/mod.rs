@@ -80,7 +80,8 @@ macro_rules! each_promise {
             single: a_record_is_found_under_every_connection_that_holds_it,
                 an_unknown_record_is_absent,
                 compound_keys_name_one_record,
-                a_found_record_shows_only_asked_and_granted_fields;
+                a_found_record_shows_only_asked_and_granted_fields,
+                a_hidden_change_neither_moves_nor_respells_what_is_shown;
             expand: children_come_in_their_own_order_up_to_the_limit,
                 a_relation_to_one_gives_one_or_none,
                 several_relations_come_in_the_order_asked,

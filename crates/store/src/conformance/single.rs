@@ -55,3 +55,13 @@ pub async fn a_found_record_shows_only_asked_and_granted_fields(store: Arc<dyn S
     let found = world.store.find_record(&plan).await.expect("records are answered");
     assert_eq!(data(&found[0]), json!({"id": "a", "stars": 1}));
 }
+
+pub async fn a_hidden_change_neither_moves_nor_respells_what_is_shown(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let client = world.client(&[json!([entry("folders", &[&world.home], &["id", "name"])])]);
+    world.put(&world.home, "folders", json!({"id": "a", "name": "n", "secret": "one"})).await;
+    let before = world.find(&client, "folders", "a").await;
+    world.put(&world.home, "folders", json!({"secret": "two", "name": "n", "id": "a"})).await;
+    let after = world.find(&client, "folders", "a").await;
+    assert_eq!(before[0].data.get(), after[0].data.get());
+}
