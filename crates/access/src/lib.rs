@@ -34,7 +34,7 @@ pub use plan::{
     AggregatePlan, BlobPlan, ChangesPlan, Direction, ExpandPlan, Granularity, Grouping, Metric, Order,
     OrderBy, PlanPart, ReadPlan, RecordPlan, RecordsPlan, TimeBound, WindowPlan,
 };
-pub use principal::{AuthError, ClientPrincipal, OwnerPrincipal, Principal, TokenAuthority};
+pub use principal::{AuthError, Bearer, ClientPrincipal, OwnerPrincipal, Principal, TokenAuthority};
 pub use request::{
     AggregateRequest, BlobRequest, FilterTerm, RecordRequest, RecordsRequest, StreamsRequest, Target,
     WindowRequest,

@@ -107,12 +107,28 @@ pub trait TokenAuthority: Send + Sync {
     async fn introspect(&self, token: &Secret) -> Result<Principal, AuthError>;
 }
 
+/// Whom a token once stood for: enough to tell the owner who was turned away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bearer {
+    /// Whose data.
+    pub subject_id: SubjectId,
+    /// Which client; none for an owner token.
+    pub client_id: Option<ClientId>,
+    /// Which token.
+    pub token_id: TokenId,
+    /// Which grants.
+    pub grant_ids: Vec<GrantId>,
+}
+
 /// Why a token stands for nobody.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// Unknown, expired or revoked token, or a grant that ended.
+    /// An unknown token.
     #[error(transparent)]
     Denied(#[from] Denial),
+    /// A token we know that opens nothing any more: expired, revoked, or left without a grant.
+    #[error("{1}")]
+    TurnedAway(Box<Bearer>, Denial),
     /// The authority itself failed.
     #[error("the token authority failed")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use pdpp_access::{AuthError, OwnerPrincipal, Principal, Secret, TokenAuthority};
+use pdpp_access::{AuthError, Bearer, OwnerPrincipal, Principal, Secret, TokenAuthority};
 use pdpp_wire::{Code, SubjectId};
 
 use crate::ApiError;
@@ -35,15 +35,25 @@ impl Owner {
 #[derive(Clone, Debug)]
 pub(crate) struct Reader(pub(crate) Principal);
 
+/// A request that is not let in, and whose it was, if that is known.
+pub(crate) struct Stopped {
+    pub(crate) error: ApiError,
+    pub(crate) bearer: Option<Box<Bearer>>,
+}
+
 /// Finds out whose token the request carries.
 pub(crate) async fn authenticate(
     authority: &dyn TokenAuthority,
     headers: &HeaderMap,
-) -> Result<Principal, ApiError> {
-    let token = bearer(headers)?;
+) -> Result<Principal, Stopped> {
+    let stranger = |error| Stopped { error, bearer: None };
+    let token = bearer(headers).map_err(stranger)?;
     authority.introspect(&token).await.map_err(|error| match error {
-        AuthError::Denied(denial) => ApiError::from(denial).token_presented(),
-        AuthError::Unavailable(cause) => ApiError::internal(cause),
+        AuthError::Denied(denial) => stranger(ApiError::from(denial).token_presented()),
+        AuthError::TurnedAway(bearer, denial) => {
+            Stopped { error: ApiError::from(denial).token_presented(), bearer: Some(bearer) }
+        }
+        AuthError::Unavailable(cause) => stranger(ApiError::internal(cause)),
     })
 }
 

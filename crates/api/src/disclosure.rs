@@ -4,7 +4,7 @@
 //! read, and the ledger must be able to answer it.
 
 use axum::response::Response;
-use pdpp_access::{Principal, ReadPlan};
+use pdpp_access::{Bearer, Principal, ReadPlan};
 use pdpp_store::{Disclosure, Door};
 use pdpp_wire::{Code, ConnectionId, GrantId, RecordKey, StreamName};
 
@@ -160,6 +160,36 @@ pub(crate) async fn refused(
     let stream = stream.and_then(|name| StreamName::parse(name).ok());
     let shown = Shown { stream, ..Shown::default() };
     append(state, vec![entry(state, asking, shown, Some(error.code()))]).await
+}
+
+/// Writes down that a token which opens nothing any more was used.
+pub(crate) async fn turned_away(
+    state: &ApiState,
+    bearer: Bearer,
+    (request_id, door, route): (&RequestId, Door, &Route),
+    stream: Option<String>,
+    error: &ApiError,
+) -> Result<(), ApiError> {
+    let entry = Disclosure {
+        at: state.clock.now(),
+        subject_id: bearer.subject_id,
+        request_id: request_id.as_str().to_owned(),
+        door,
+        client_id: bearer.client_id,
+        grant_ids: bearer.grant_ids,
+        token_id: Some(bearer.token_id),
+        action: route.action.to_owned(),
+        refused: Some(error.code()),
+        stream: stream.and_then(|name| StreamName::parse(name).ok()),
+        connection_ids: Vec::new(),
+        record_count: 0,
+        record_keys: Vec::new(),
+        fields: Vec::new(),
+        char_range: None,
+        query: None,
+        filter_fields: Vec::new(),
+    };
+    append(state, vec![entry]).await
 }
 
 fn entry(state: &ApiState, asking: Asking<'_>, shown: Shown, refused: Option<Code>) -> Disclosure {

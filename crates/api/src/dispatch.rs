@@ -16,7 +16,7 @@ use http::{HeaderValue, Method};
 use pdpp_store::Door;
 use pdpp_wire::Code;
 
-use crate::authority::{Owner, Reader, authenticate};
+use crate::authority::{Owner, Reader, Stopped, authenticate};
 use crate::call::Call;
 use crate::disclosure::{self, Asking};
 use crate::frame::{AnsweredRoute, frame};
@@ -129,11 +129,18 @@ async fn answer(
     if let Handler::Anyone(handle) = route.handler {
         return handle(state.clone(), read_call(route, params, request)?).await;
     }
-    let principal = authenticate(state.authority.as_ref(), request.headers()).await?;
     let stream =
         params.iter().flatten().find(|(name, _)| *name == "stream").map(|(_, value)| value.to_owned());
     // Only a caller inside this process can say that it stands at another door.
     let door = request.extensions().get::<Door>().copied().unwrap_or(Door::Rest);
+    let principal = match authenticate(state.authority.as_ref(), request.headers()).await {
+        Ok(principal) => principal,
+        Err(Stopped { error, bearer: None }) => return Err(error),
+        Err(Stopped { error, bearer: Some(bearer) }) => {
+            disclosure::turned_away(state, *bearer, (request_id, door, route), stream, &error).await?;
+            return Err(error);
+        }
+    };
     let asking = Asking { principal: &principal, request_id, door, route };
     let outcome = match read_call(route, params, request) {
         Ok(call) => authorized(state, asking, call).await,

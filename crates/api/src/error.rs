@@ -36,6 +36,20 @@ pub(crate) struct ErrorContext<'a> {
     pub(crate) request_id: &'a str,
     /// Where the protected-resource document is, when the public URL is known.
     pub(crate) resource_metadata: Option<&'a str>,
+    /// Whether that document leads to someone who gives out tokens.
+    pub(crate) gives_tokens: bool,
+}
+
+impl ErrorContext<'_> {
+    /// What someone without a valid token can do.
+    fn next_step(&self) -> String {
+        match self.resource_metadata {
+            Some(url) if self.gives_tokens => {
+                format!("Read {url} to learn how to obtain a token for this server.")
+            }
+            _ => "Ask the owner of this data for a token; `pdpp grant create` makes one.".to_owned(),
+        }
+    }
 }
 
 /// Marks a response with the code it carries, for the log and the counters.
@@ -74,6 +88,21 @@ impl ApiError {
     pub fn choose_from(mut self, connections: Vec<AvailableConnection>) -> Self {
         self.0.retry_with = Some("connection_id");
         self.0.available_connections = connections;
+        self
+    }
+
+    /// Names the parameter to add.
+    #[must_use]
+    pub(crate) fn retry_with(mut self, name: &'static str) -> Self {
+        self.0.retry_with = Some(name);
+        self
+    }
+
+    /// Says something more.
+    #[must_use]
+    pub(crate) fn and(mut self, text: &str) -> Self {
+        self.0.message.push(' ');
+        self.0.message.push_str(text);
         self
     }
 
@@ -131,8 +160,7 @@ impl ApiError {
                 available_connections: Some(parts.available_connections).filter(|list| !list.is_empty()),
                 retry_with: parts.retry_with.map(str::to_owned),
                 resource_metadata: metadata.map(str::to_owned),
-                next_step: metadata
-                    .map(|url| format!("Read {url} to learn how to obtain a token for this server.")),
+                next_step: unauthenticated.then(|| context.next_step()),
             },
         };
         let mut response = Response::new(serde_json::to_vec(&body).unwrap_or_default().into());
@@ -196,7 +224,13 @@ fn offered(connection: AvailableConnection) -> AvailableConnection {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        Self::internal(error)
+        match error {
+            StoreError::Busy(_) => {
+                let message = "The data is being changed right now; try again shortly.";
+                Self::new(Code::ConnectorInstanceBusy, message).because(error)
+            }
+            _ => Self::internal(error),
+        }
     }
 }
 
@@ -209,7 +243,8 @@ mod tests {
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "`expect!` makes a value")]
     fn check(error: ApiError, resource_metadata: Option<&str>, expected: Expect) {
-        let response = error.respond(ErrorContext { request_id: "req_1", resource_metadata });
+        let response =
+            error.respond(ErrorContext { request_id: "req_1", resource_metadata, gives_tokens: true });
         let headers: Vec<_> =
             response.headers().iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
         expected.assert_eq(&format!("{} {}", response.status().as_u16(), headers.join("; ")));

@@ -110,7 +110,11 @@ fn known_method(method: &str) -> &'static str {
 
 impl ApiState {
     pub(crate) fn error_context<'a>(&'a self, id: &'a RequestId) -> ErrorContext<'a> {
-        ErrorContext { request_id: id.as_str(), resource_metadata: self.resource_metadata.as_deref() }
+        ErrorContext {
+            request_id: id.as_str(),
+            resource_metadata: self.resource_metadata.as_deref(),
+            gives_tokens: !self.settings.authorization_servers.is_empty(),
+        }
     }
 }
 

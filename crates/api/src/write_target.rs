@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pdpp_access::{Catalogue, Connection, ConnectionStatus, Source};
+use pdpp_store::Ensured;
 use pdpp_wire::manifest::StreamDeclaration;
 use pdpp_wire::{Code, ConnectionId, SubjectId};
 
@@ -79,11 +80,7 @@ fn only_writable(source: &Source) -> Result<Option<&Connection>, ApiError> {
         ([one], _) => Ok(Some(one)),
         ([], [one]) => Ok(Some(one)),
         ([], []) => Ok(None),
-        _ => {
-            let message = "This connector has several connections; add `connector_instance_id`.";
-            let offered = writable.iter().map(|connection| connection.offered()).collect();
-            Err(ApiError::new(Code::AmbiguousConnectorInstance, message).choose_from(offered))
-        }
+        _ => Err(ambiguous(writable.into_iter())),
     }
 }
 
@@ -97,8 +94,17 @@ pub(crate) async fn writable(
     if let Some(connection) = chosen {
         return Ok(connection.connection_id.clone());
     }
-    match state.store.create_connection(subject_id, source.key(), None).await? {
-        Some(connection) => Ok(connection.connection_id),
-        None => Err(unknown_connector(source.key().as_str()).param("connector_id")),
+    match state.store.ensure_connection(subject_id, source.key(), None).await? {
+        Ensured::One(connection) => Ok(connection.connection_id),
+        Ensured::Several(connections) => Err(ambiguous(connections.iter())),
+        Ensured::UnknownConnector => Err(unknown_connector(source.key().as_str()).param("connector_id")),
     }
+}
+
+fn ambiguous<'c>(connections: impl Iterator<Item = &'c Connection>) -> ApiError {
+    let message = "This connector has several connections; add `connector_instance_id`.";
+    let offered = connections.map(Connection::offered).collect();
+    ApiError::new(Code::AmbiguousConnectorInstance, message)
+        .choose_from(offered)
+        .retry_with("connector_instance_id")
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pdpp_access::{
-    ActiveGrant, AuthError, ClientPrincipal, Clock, Denial, Entropy, OwnerPrincipal, Principal, Secret,
-    TokenAuthority,
+    ActiveGrant, AuthError, Bearer, ClientPrincipal, Clock, Denial, Entropy, OwnerPrincipal, Principal,
+    Secret, TokenAuthority,
 };
 use pdpp_store::{Store, StoreError, StoredToken, TokenKind};
 use pdpp_wire::{ClientId, Code, Instant};
@@ -37,8 +37,17 @@ impl TokenAuthority for LocalAuthority {
     async fn introspect(&self, token: &Secret) -> Result<Principal, AuthError> {
         let found = self.store.find_token(&token.hash()).await.map_err(unavailable)?;
         let found = found.ok_or_else(|| refused("The bearer token is not known here."))?;
-        Ok(principal(found, self.clock.now())?)
+        let bearer = bearer(&found);
+        principal(found, self.clock.now()).map_err(|denial| AuthError::TurnedAway(Box::new(bearer), denial))
     }
+}
+
+fn bearer(token: &StoredToken) -> Bearer {
+    let (client_id, grant_ids) = match &token.kind {
+        TokenKind::Owner => (None, Vec::new()),
+        TokenKind::Client { client_id, grant_ids } => (Some(client_id.clone()), grant_ids.clone()),
+    };
+    Bearer { subject_id: token.subject_id.clone(), client_id, token_id: token.token_id.clone(), grant_ids }
 }
 
 fn principal(token: StoredToken, now: Instant) -> Result<Principal, Denial> {

@@ -60,7 +60,7 @@ impl Office {
         match self.authority.introspect(token).await {
             Ok(Principal::Owner(_)) => "owner".to_owned(),
             Ok(Principal::Client(client)) => format!("{} with {}", client.client_id(), client.grants().len()),
-            Err(AuthError::Denied(denial)) => denial.code.to_string(),
+            Err(AuthError::Denied(denial) | AuthError::TurnedAway(_, denial)) => denial.code.to_string(),
             Err(AuthError::Unavailable(error)) => panic!("{error}"),
         }
     }

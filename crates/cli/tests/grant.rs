@@ -35,6 +35,8 @@ fn a_revocation_bites_on_the_next_request() {
     pdpp.ok(&["grant", "revoke", &id]);
     let refused = client.get("/v1/streams");
     assert_eq!((refused.status, text(&refused.body["error"]["code"])), (403, "grant_revoked".to_owned()));
+    let ledger = pdpp.ok(&["audit", "--grant", &id]);
+    assert!(ledger.contains("refused: grant_revoked"), "{ledger}");
     let (code, said) = pdpp.fails(&["grant", "revoke", &id]);
     assert_eq!(code, 1);
     assert!(said.contains("already revoked"), "{said}");

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::field_flags::flags;
 
 /// The members of a stream that survive as they are, in the order they are written.
-const STREAM_MEMBERS: [&str; 13] = [
+const STREAM_MEMBERS: [&str; 14] = [
     "name",
     "connector_key",
     "connector_id",
@@ -25,6 +25,7 @@ const STREAM_MEMBERS: [&str; 13] = [
     "primary_key",
     "cursor_field",
     "source",
+    "time_constraint",
 ];
 
 const EXPAND_MEMBERS: [&str; 11] = [

@@ -38,6 +38,17 @@ pub trait Catalogues: Send + Sync {
         display_name: Option<&str>,
     ) -> Result<Option<Connection>, StoreError>;
 
+    /// The connection a write means, found or made inside one transaction, so that writers who come
+    /// first at the same moment share one. With a name: the writable connection of that id or label,
+    /// else a new draft of that label. Without: the only writable connection, else a new draft; the
+    /// choice is the caller's when there are several.
+    async fn ensure_connection(
+        &self,
+        subject_id: &SubjectId,
+        connector_key: &ConnectorKey,
+        name: Option<&str>,
+    ) -> Result<Ensured, StoreError>;
+
     /// Gives a connection a label, or takes it away. Says whether there was one.
     async fn rename_connection(
         &self,
@@ -60,6 +71,17 @@ pub trait Catalogues: Send + Sync {
     async fn check_ready(&self) -> Result<(), StoreError>;
 }
 
+/// Which connection a write means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ensured {
+    /// This one.
+    One(Connection),
+    /// Any of these; the caller has to choose.
+    Several(Vec<Connection>),
+    /// The connector is not registered.
+    UnknownConnector,
+}
+
 /// What to do when a manifest's key exists with other content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnConflict {
@@ -78,7 +100,7 @@ pub enum ManifestOutcome {
     Unchanged,
     /// Took the place of another.
     Replaced,
-    /// Another one is in place.
+    /// Another one is in place, under this key or under this source id.
     Conflict,
 }
 

@@ -24,7 +24,7 @@ mod visibility;
 pub use admission::{Admission, AdmittedRecord, MAX_RECORD_BYTES, MAX_RECORD_DEPTH, Operation, Rejection};
 pub use authority::{Authority, IssueOutcome, NewToken, StoredGrant, StoredToken, TokenKind};
 pub use blobs::{BlobBinding, BlobBody, BlobReceipt, BlobSighting, BlobWriter, Blobs, StoredBlob};
-pub use catalogues::{Catalogues, ManifestOutcome, OnConflict, RemovedCounts};
+pub use catalogues::{Catalogues, Ensured, ManifestOutcome, OnConflict, RemovedCounts};
 pub use change_log::{Change, ChangeKind, ChangeLog};
 pub use columns::{Column, columns, text_key};
 pub use error::StoreError;

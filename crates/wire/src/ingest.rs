@@ -64,7 +64,7 @@ pub struct IngestReceipt {
     pub records_accepted: u64,
     /// How many were refused for good.
     pub records_rejected: u64,
-    /// Always empty; kept for older clients.
+    /// What the receipt leaves out, in words; usually empty.
     pub errors: Vec<serde_json::Value>,
     /// The refused lines.
     pub rejections: Vec<Rejection>,

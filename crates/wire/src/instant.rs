@@ -4,7 +4,8 @@
 //! read as UTC. Precision is the microsecond, so that an instant fits the integer column of every
 //! backend and two backends cannot order the same pair differently.
 
-use jiff::{Timestamp, civil, tz::TimeZone};
+use jiff::fmt::temporal::Pieces;
+use jiff::{SignedDuration, Timestamp, civil};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,10 +32,8 @@ impl Instant {
 
     /// RFC 3339 in UTC with milliseconds, as the protocol prints instants.
     pub fn to_rfc3339(self) -> String {
-        match Timestamp::from_microsecond(self.0) {
-            Ok(at) => format!("{at:.3}"),
-            Err(_) => "9999-12-31T23:59:59.999Z".to_owned(),
-        }
+        let at = EPOCH.checked_add(SignedDuration::from_micros(self.0)).unwrap_or(civil::DateTime::MAX);
+        format!("{at:.3}Z")
     }
 
     /// Whole seconds since the Unix epoch.
@@ -57,19 +56,28 @@ impl From<Timestamp> for Instant {
 
 /// Parses a date or date-time as the protocol's range filters and time limits do.
 pub fn parse_instant(text: &str) -> Option<Instant> {
-    if text.len() > 64 || !text.as_bytes().first().is_some_and(u8::is_ascii_digit) {
+    let plain = text.as_bytes().first().is_some_and(u8::is_ascii_digit) && !text.contains('[');
+    if text.len() > 64 || !plain {
         return None;
     }
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Some(at.into());
-    }
-    let civil = if text.len() == 10 {
-        text.parse::<civil::Date>().ok()?.at(0, 0, 0, 0)
-    } else {
-        text.parse::<civil::DateTime>().ok()?
+    let pieces = Pieces::parse(text).ok()?;
+    let time = match pieces.time() {
+        Some(time) => time,
+        None if text.len() == 10 => civil::Time::midnight(),
+        None => return None,
     };
-    Some(civil.to_zoned(TimeZone::UTC).ok()?.timestamp().into())
+    let offset = match pieces.offset() {
+        None => 0,
+        Some(offset) => i64::from(offset.to_numeric_offset().seconds()),
+    };
+    // Not through a timestamp: those end two hours before the year 9999 does, and "until the end of
+    // 9999" is how many systems write "for ever".
+    let since_epoch = pieces.date().to_datetime(time).duration_since(EPOCH);
+    let micros = i64::try_from(since_epoch.as_micros()).ok()?;
+    Some(Instant(micros - offset * 1_000_000))
 }
+
+const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
 
 #[cfg(test)]
 mod tests {
@@ -87,6 +95,9 @@ mod tests {
         check("2026-04-06T15:01:00.123456Z", Some("2026-04-06T15:01:00.123Z"));
         check("2026-04-06T17:01:00+02:00", Some("2026-04-06T15:01:00.000Z"));
         check("2026-04-06T15:01:00", Some("2026-04-06T15:01:00.000Z"));
+        check("9999-12-31T23:59:59Z", Some("9999-12-31T23:59:59.000Z"));
+        check("0001-01-01", Some("0001-01-01T00:00:00.000Z"));
+        check("1969-12-31T23:59:59.5Z", Some("1969-12-31T23:59:59.500Z"));
     }
 
     #[test]

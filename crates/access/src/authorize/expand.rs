@@ -61,8 +61,14 @@ impl Authorizer<'_> {
         };
         let covered = |id| granted.iter().any(|entry| covers(entry, id));
         if granted.is_empty() || !read.parts().iter().all(|part| covered(part.connection_id())) {
-            let message =
-                format!("Expanding '{}' needs stream '{}' in the grant.", relation.name, relation.stream);
+            let (name, stream, key) = (&relation.name, &relation.stream, &relation.foreign_key);
+            let message = if granted.is_empty() {
+                format!("Expanding '{name}' needs stream '{stream}' in the grant.")
+            } else {
+                format!(
+                    "Expanding '{name}' needs field '{key}' of stream '{stream}' in the grant, for each connection read."
+                )
+            };
             return Err(Denial::new(Code::InsufficientScope, message).param("expand"));
         }
         let mut child = self.client_plan(&read.source, &granted, None);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::StatusCode;
 use pdpp_store::{AdmittedRecord, Operation, WriteTarget};
-use pdpp_wire::{Code, RecordKey};
+use pdpp_wire::RecordKey;
 
 use crate::authority::Owner;
 use crate::call::Call;
@@ -26,7 +26,7 @@ pub(crate) const ONE_RECORD: Route = Route {
     answers: &[AnswerDoc::empty(204, "The record is gone, or was never there.")],
     errors: &[WRITE_ERRORS],
     handler: handler!(Owner, one_record),
-    pace: Pace::Read,
+    pace: Pace::Upload,
     test: "delete::a_deleted_record_leaves_a_tombstone",
 };
 
@@ -47,14 +47,14 @@ async fn one_record(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Re
     // A text that cannot be a key names a record that was never there.
     if let (Some(target), Ok(key)) = (target, RecordKey::parse(call.segment("id"))) {
         let delete = AdmittedRecord { key, emitted_at: state.clock.now(), operation: Operation::Delete };
-        state.store.apply(&target, vec![delete]).await.map_err(unwritable)?;
+        state.store.apply(&target, vec![delete]).await?;
     }
     Ok(no_content())
 }
 
 async fn stream_records(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Response, ApiError> {
     if let Some(target) = target(&state, &owner, &call).await? {
-        state.store.purge_stream(&target).await.map_err(unwritable)?;
+        state.store.purge_stream(&target).await?;
     }
     Ok(no_content())
 }
@@ -69,16 +69,6 @@ async fn target(state: &ApiState, owner: &Owner, call: &Call) -> Result<Option<W
         connection_id: connection.connection_id.clone(),
         stream: declaration.name().clone(),
     }))
-}
-
-fn unwritable(error: pdpp_store::StoreError) -> ApiError {
-    match error {
-        busy @ pdpp_store::StoreError::Busy(_) => {
-            ApiError::new(Code::ConnectorInstanceBusy, "The connection is being changed; try again.")
-                .because(busy)
-        }
-        other => ApiError::internal(other),
-    }
 }
 
 fn no_content() -> Response {

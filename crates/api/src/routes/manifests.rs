@@ -40,7 +40,7 @@ pub(crate) const REGISTER: Route = Route {
     }],
     errors: &[&[Code::ConnectorInvalid, Code::ManifestConflict]],
     handler: handler!(Owner, register),
-    pace: Pace::Read,
+    pace: Pace::Upload,
     test: "manifests::a_manifest_is_registered_once_and_replaced_only_when_asked",
 };
 

@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use expect_test::expect;
+use pdpp_store::Catalogues as _;
 
 use crate::world::{Answer, World, request};
 
@@ -45,67 +46,67 @@ async fn each_line_gets_its_receipt() {
             {
               "input_index": 2,
               "code": "malformed_ndjson",
-              "receipt_id": "rr_8899318d32131b21",
+              "receipt_id": "rr_949782fe2079f322",
               "message": "The line is not one JSON object with each name once."
             },
             {
               "input_index": 3,
               "code": "malformed_ndjson",
-              "receipt_id": "rr_ba64472692469dbe",
+              "receipt_id": "rr_1f3f49529674bcda",
               "message": "The line is not one JSON object with each name once."
             },
             {
               "input_index": 4,
               "code": "malformed_ndjson",
-              "receipt_id": "rr_896b2ae0208e514e",
+              "receipt_id": "rr_0960f52ff750dd42",
               "message": "The line is not one JSON object with each name once."
             },
             {
               "input_index": 5,
               "code": "schema_violation",
-              "receipt_id": "rr_d3c77ef971117be0",
+              "receipt_id": "rr_d86381d451d2f32f",
               "message": "the record breaks /required."
             },
             {
               "input_index": 6,
               "code": "schema_violation",
-              "receipt_id": "rr_4fb13eb9b4d64ca9",
+              "receipt_id": "rr_5a8b55d1525eba76",
               "message": "/title breaks /properties/title/type."
             },
             {
               "input_index": 7,
               "code": "invalid_record_identity",
-              "receipt_id": "rr_9f68826812dfec9c",
+              "receipt_id": "rr_6823e87b96963a19",
               "message": "The record key contains a control character."
             },
             {
               "input_index": 8,
               "code": "malformed_ndjson",
-              "receipt_id": "rr_d3e740b3be0a4850",
+              "receipt_id": "rr_154cdb4f7855a1e8",
               "message": "`key` is missing."
             },
             {
               "input_index": 9,
               "code": "malformed_ndjson",
-              "receipt_id": "rr_e3097b0348ce319d",
+              "receipt_id": "rr_9bc4e436ab38db99",
               "message": "`data` is missing."
             },
             {
               "input_index": 10,
               "code": "malformed_ndjson",
-              "receipt_id": "rr_b2fe7bcbca98c53a",
+              "receipt_id": "rr_1c178241a55ed2b3",
               "message": "`emitted_at` is not a time."
             },
             {
               "input_index": 11,
               "code": "malformed_ndjson",
-              "receipt_id": "rr_07d4fa8281d8bb22",
+              "receipt_id": "rr_ad0da1cd9a5793ad",
               "message": "`op` must be upsert or delete."
             },
             {
               "input_index": 12,
               "code": "too_deep",
-              "receipt_id": "rr_6329789e7f5dcc30",
+              "receipt_id": "rr_8d8d9933df7c674c",
               "message": "The data is nested deeper than 64."
             }
           ]
@@ -203,4 +204,20 @@ async fn the_first_write_to_a_connector_makes_its_connection() {
     }
     let body = world.get("owner", "/v1/streams?connector_id=letters").await.json();
     assert_eq!((body["data"].as_array().unwrap().len(), &body["data"][0]["record_count"]), (1, &2.into()));
+}
+
+#[tokio::test]
+async fn a_body_of_which_nothing_can_be_used_leaves_no_connection_behind() {
+    let world = World::new().await;
+    assert_eq!(world.ask("owner", "POST", "/connectors", include_str!("second_chat.json")).await.status, 201);
+    let connections = async || {
+        let catalogue = world.store.catalogue(&pdpp_testkit::sample::subject()).await.unwrap();
+        catalogue.find_source("letters").unwrap().connections.len()
+    };
+    let stream = "/v1/ingest/messages?connector_id=letters";
+    assert_eq!(world.ask("owner", "POST", stream, "garbage\n").await.json()["records_rejected"], 1);
+    assert_eq!(connections().await, 0);
+    let line = r#"{"key":"l1","data":{"id":"l1"}}"#;
+    assert_eq!(world.ask("owner", "POST", stream, line).await.json()["records_accepted"], 1);
+    assert_eq!(connections().await, 1);
 }

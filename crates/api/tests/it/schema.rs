@@ -49,6 +49,10 @@ async fn the_compact_view_flags_what_a_client_may_use() {
                     "id"
                   ],
                   "cursor_field": "sent_at",
+                  "time_constraint": {
+                    "field": "sent_at",
+                    "since": "2026-01-10T00:00:00.000Z"
+                  },
                   "field_capabilities": {
                     "author": "t=string,role=actor,eq,a=count_distinct|group_by",
                     "blob_ref": "t=object,g=false",

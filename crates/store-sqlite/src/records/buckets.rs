@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
+use jiff::{SignedDuration, Span, Timestamp};
 use pdpp_access::Granularity;
 use pdpp_store::Group;
 use rusqlite::{Connection, params_from_iter};
 use serde_json::Value;
 
 use super::aggregate::Selected;
-use crate::fault::{Fault, Outcome};
+use crate::fault::Outcome;
 use crate::layout::TypedColumn;
 use crate::statement::prepare;
 
@@ -41,7 +41,7 @@ pub(super) fn by_time(
                 Some(bucket) if micros < bucket.end => bucket.count += 1,
                 _ => {
                     close(&mut counts, open.take());
-                    open = Some(Bucket::around(micros, granularity, zone)?);
+                    open = Some(Bucket::around(micros, granularity, zone));
                 }
             }
         }
@@ -67,6 +67,21 @@ fn close(counts: &mut Counts, bucket: Option<Bucket>) {
     }
 }
 
+/// The wall clock of a moment. The last hours of the year 9999, which many systems write for "no
+/// end", lie beyond the zone database's time and keep its last offset.
+fn in_zone(micros: i64, zone: &TimeZone) -> (Timestamp, DateTime) {
+    match Timestamp::from_microsecond(micros) {
+        Ok(at) => (at, zone.to_datetime(at)),
+        Err(_) => {
+            let at = if micros < 0 { Timestamp::MIN } else { Timestamp::MAX };
+            let offset = i64::from(zone.to_offset(at).seconds()) * 1_000_000;
+            let since_epoch = SignedDuration::from_micros(micros.saturating_add(offset));
+            let edge = if micros < 0 { DateTime::MIN } else { DateTime::MAX };
+            (at, jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0).checked_add(since_epoch).unwrap_or(edge))
+        }
+    }
+}
+
 /// A stretch of time whose instants share a bucket.
 struct Bucket {
     start: DateTime,
@@ -77,10 +92,8 @@ struct Bucket {
 
 impl Bucket {
     /// The bucket of an instant, up to its end or to the next change of the zone's offset.
-    fn around(micros: i64, granularity: Granularity, zone: &TimeZone) -> Outcome<Self> {
-        let beyond = |_| Fault::damaged("a time column holds what is no time");
-        let at = Timestamp::from_microsecond(micros).map_err(beyond)?;
-        let wall = zone.to_datetime(at);
+    fn around(micros: i64, granularity: Granularity, zone: &TimeZone) -> Self {
+        let (at, wall) = in_zone(micros, zone);
         let start = start(wall, granularity);
         let mut end = i64::MAX;
         if let Ok(next) = start.checked_add(span(granularity)) {
@@ -91,7 +104,7 @@ impl Bucket {
             // A change may lie between two microseconds; what it precedes is looked at again.
             end = end.min(change.timestamp().as_microsecond().max(micros + 1));
         }
-        Ok(Self { start, end, count: 1 })
+        Self { start, end, count: 1 }
     }
 }
 

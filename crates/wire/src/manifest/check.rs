@@ -69,10 +69,15 @@ fn source(root: &Map<String, Value>, key: &ConnectorKey) -> Checked<GrantSource>
     let id = declared
         .or(text(root, "", "manifest_uri")?)
         .or(text(root, "", "connector_id")?.filter(|id| id.contains("://")));
+    let minted = minted_source(key);
     match id {
+        // The ids we mint name their own key; nobody else may take one.
+        Some(id) if id.starts_with("urn:pdpp:source:") && id != minted.id => {
+            Err(ManifestFault::at("manifest_uri", format!("`{id}` belongs to another connector key")))
+        }
         Some(id) if is_absolute_uri(&id) => Ok(GrantSource { kind: SourceKind::Connector, id }),
         Some(_) => Err(ManifestFault::at("manifest_uri", "must be an absolute URI")),
-        None => Ok(minted_source(key)),
+        None => Ok(minted),
     }
 }
 
@@ -233,6 +238,16 @@ mod tests {
             "/streams/0/query/expand",
             json!([{"name": "x"}]),
             expect!["manifest at streams[0].query.expand: `x` names no relationship"],
+        );
+    }
+
+    #[test]
+    fn an_id_of_ours_names_its_own_key() {
+        check("/manifest_uri", json!("urn:pdpp:source:my-notes"), expect!["valid"]);
+        check(
+            "/manifest_uri",
+            json!("urn:pdpp:source:chat"),
+            expect!["manifest at manifest_uri: `urn:pdpp:source:chat` belongs to another connector key"],
         );
     }
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::check_query::{aggregations, check_blob_ref, expand, range_filters};
 use super::read::{Checked, ManifestFault, flag, names, object, parse, text};
+use super::schema_cost::check_schema;
 use super::{FieldDeclaration, FieldType, MAX_FIELDS, Semantics, StreamDeclaration};
 use crate::StreamName;
 
@@ -15,7 +16,7 @@ pub(super) fn stream(document: &Value, path: &str) -> Checked<StreamDeclaration>
     let name = text(root, path, "name")?.ok_or_else(|| ManifestFault::at(at("name"), "is missing"))?;
     let name = StreamName::parse(name).map_err(|fault| ManifestFault::at(at("name"), fault.to_string()))?;
     let schema = root.get("schema").ok_or_else(|| ManifestFault::at(at("schema"), "is missing"))?.clone();
-    check_references(&schema, &at("schema"))?;
+    check_schema(&schema, &at("schema"))?;
     let fields = fields(&schema, &at("schema"))?;
     let semantics = match root.get("semantics").and_then(Value::as_str) {
         Some("append_only" | "append") => Semantics::AppendOnly,
@@ -177,20 +178,4 @@ fn known(stream: &StreamDeclaration, path: &str, member: &str, name: &str) -> Ch
     stream.find_field(name).map(|field| field.field_type).ok_or_else(|| {
         ManifestFault::at(format!("{path}.{member}"), format!("`{name}` is not a declared property"))
     })
-}
-
-/// Only local references: a schema must not make anybody fetch anything.
-fn check_references(schema: &Value, path: &str) -> Checked<()> {
-    match schema {
-        Value::Object(members) => members.iter().try_for_each(|(name, value)| match value {
-            Value::String(target)
-                if matches!(name.as_str(), "$ref" | "$dynamicRef") && !target.starts_with('#') =>
-            {
-                Err(ManifestFault::at(path, format!("`{target}` is not a local reference")))
-            }
-            _ => check_references(value, path),
-        }),
-        Value::Array(items) => items.iter().try_for_each(|item| check_references(item, path)),
-        _ => Ok(()),
-    }
 }

@@ -8,6 +8,7 @@ mod check_query;
 mod check_stream;
 mod field;
 mod read;
+mod schema_cost;
 mod stream;
 
 pub use field::{FieldDeclaration, FieldType};

@@ -15,7 +15,10 @@ pub(super) struct Lines {
     taken: usize,
     max: usize,
     ended: bool,
+    first: bool,
 }
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Lines {
     pub(super) fn new(body: Body, max: usize) -> Self {
@@ -26,13 +29,18 @@ impl Lines {
             taken: 0,
             max,
             ended: false,
+            first: true,
         }
     }
 
     /// The next line that is not blank, without its line feed.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         loop {
-            if let Some(line) = self.held_line() {
+            if let Some(mut line) = self.held_line() {
+                // Some editors begin a file with a byte order mark; it is not part of the first line.
+                if std::mem::take(&mut self.first) && line.starts_with(BYTE_ORDER_MARK) {
+                    line.advance(BYTE_ORDER_MARK.len());
+                }
                 if line.iter().all(u8::is_ascii_whitespace) {
                     continue;
                 }
@@ -100,6 +108,7 @@ mod tests {
     async fn lines_are_found_across_chunks_and_blank_ones_skipped() {
         assert_eq!(split(&["a\nb", "c\n \n\n", "d"], 100).await.unwrap(), ["a", "bc", "d"]);
         assert_eq!(split(&[], 100).await.unwrap(), Vec::<String>::new());
+        assert_eq!(split(&["\u{feff}a\nb"], 100).await.unwrap(), ["a", "b"]);
         assert_eq!(split(&["\r\n", "x\r\n"], 100).await.unwrap(), ["x\r"]);
     }
 

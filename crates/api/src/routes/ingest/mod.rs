@@ -7,8 +7,9 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::StatusCode;
 use http::header::CONTENT_LENGTH;
+use pdpp_access::{Connection, Source};
 use pdpp_store::{Admission, AdmittedRecord, Applied, MAX_BATCH, RecordLine, WriteTarget};
-use pdpp_wire::{Code, IngestReceipt, Instant, StreamName};
+use pdpp_wire::{Code, IngestReceipt, Instant, StreamName, SubjectId};
 use sha2::{Digest as _, Sha256};
 
 use self::lines::Lines;
@@ -59,23 +60,35 @@ async fn ingest(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Respon
     let declaration = declared(source, call.segment("stream"))?;
     let chosen = chosen(&call, &catalogue, source)?;
     let admission = Admission::new(declaration).map_err(ApiError::internal)?;
-    let target = WriteTarget {
-        subject_id: owner.subject_id().clone(),
-        connection_id: writable(&state, owner.subject_id(), source, chosen).await?,
-        stream: declaration.name().clone(),
-    };
-    let mut batch = Batch::new(&state, &target, &admission);
+    let place =
+        Place { state: &state, subject_id: owner.subject_id(), source, chosen, stream: declaration.name() };
+    let mut batch = Batch::new(place, &admission);
     let mut lines = Lines::new(call.take_body(), max);
-    while let Some(line) = lines.next().await? {
-        batch.take(&line).await?;
+    loop {
+        match lines.next().await {
+            Ok(Some(line)) => batch.take(&line).await?,
+            Ok(None) => break,
+            Err(error) => return Err(batch.interrupted(error)),
+        }
     }
     json(StatusCode::OK, &batch.finish().await?)
 }
 
+/// Where lines go. A connector's first connection is made with its first usable line, so that a body
+/// of which nothing can be used changes nothing.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    state: &'a ApiState,
+    subject_id: &'a SubjectId,
+    source: &'a Source,
+    chosen: Option<&'a Connection>,
+    stream: &'a StreamName,
+}
+
 /// Lines on their way into the store, and the receipt so far.
 struct Batch<'a> {
-    state: &'a ApiState,
-    target: &'a WriteTarget,
+    place: Place<'a>,
+    target: Option<WriteTarget>,
     admission: &'a Admission<'a>,
     now: Instant,
     waiting: Vec<(AdmittedRecord, u64, String)>,
@@ -84,30 +97,39 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    fn new(state: &'a ApiState, target: &'a WriteTarget, admission: &'a Admission<'a>) -> Self {
+    fn new(place: Place<'a>, admission: &'a Admission<'a>) -> Self {
         let receipt = IngestReceipt {
-            stream: target.stream.clone(),
+            stream: place.stream.clone(),
             records_attempted: 0,
             records_accepted: 0,
             records_rejected: 0,
             errors: Vec::new(),
             rejections: Vec::new(),
         };
-        Self {
-            state,
-            target,
-            admission,
-            now: state.clock.now(),
-            waiting: Vec::new(),
-            waiting_bytes: 0,
-            receipt,
+        let now = place.state.clock.now();
+        Self { place, target: None, admission, now, waiting: Vec::new(), waiting_bytes: 0, receipt }
+    }
+
+    /// Says what became of the lines before a body broke off.
+    fn interrupted(&self, error: ApiError) -> ApiError {
+        let stored = self.receipt.records_accepted;
+        error.and(&format!("{stored} records before it are stored; sending them again is safe."))
+    }
+
+    async fn target(&mut self) -> Result<&WriteTarget, ApiError> {
+        if self.target.is_none() {
+            let Place { state, subject_id, source, chosen, stream } = self.place;
+            let connection_id = writable(state, subject_id, source, chosen).await?;
+            let subject_id = subject_id.clone();
+            self.target = Some(WriteTarget { subject_id, connection_id, stream: stream.clone() });
         }
+        self.target.as_ref().ok_or_else(|| ApiError::internal("a write has no target"))
     }
 
     async fn take(&mut self, line: &[u8]) -> Result<(), ApiError> {
         let index = self.receipt.records_attempted;
         self.receipt.records_attempted += 1;
-        let receipt_id = receipt_id(self.target, line);
+        let receipt_id = receipt_id(&self.place, line);
         match RecordLine::parse(line).and_then(|line| line.admit(self.admission, self.now)) {
             Ok(record) => {
                 self.waiting.push((record, index, receipt_id));
@@ -129,7 +151,8 @@ impl<'a> Batch<'a> {
         let waiting = std::mem::take(&mut self.waiting);
         let (records, places): (Vec<_>, Vec<_>) =
             waiting.into_iter().map(|(record, index, receipt_id)| (record, (index, receipt_id))).unzip();
-        let applied = self.state.store.apply(self.target, records).await.map_err(|error| {
+        let store = &self.place.state.store;
+        let applied = store.apply(self.target().await?, records).await.map_err(|error| {
             let message = "The store could not take the batch; send all of it again.";
             ApiError::new(Code::IngestBatchStorageError, message).because(error)
         })?;
@@ -153,25 +176,26 @@ impl<'a> Batch<'a> {
     async fn finish(mut self) -> Result<IngestReceipt, ApiError> {
         self.flush().await?;
         self.receipt.rejections.sort_by_key(|rejection| rejection.input_index);
+        let unlisted = self.receipt.records_rejected - self.receipt.rejections.len() as u64;
+        if unlisted > 0 {
+            let message =
+                format!("{unlisted} more rejections are not listed; send smaller bodies to see them all.");
+            self.receipt.errors.push(message.into());
+        }
         Ok(self.receipt)
     }
 }
 
 /// The same bad line for the same place always gets the same receipt.
-fn receipt_id(target: &WriteTarget, line: &[u8]) -> String {
-    let WriteTarget { subject_id, connection_id, stream } = target;
+fn receipt_id(place: &Place<'_>, line: &[u8]) -> String {
+    let Place { subject_id, source, stream, .. } = place;
     let mut digest = Sha256::new();
-    for part in
-        [subject_id.as_str().as_bytes(), connection_id.as_str().as_bytes(), stream_bytes(stream), line]
-    {
+    for part in [subject_id.as_str(), source.key().as_str(), stream.as_str()] {
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);
     }
+    digest.update(line);
     let digest: [u8; 32] = digest.finalize().into();
     let number = u64::from_be_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|at| digest[at]));
     format!("rr_{number:016x}")
-}
-
-fn stream_bytes(stream: &StreamName) -> &[u8] {
-    stream.as_str().as_bytes()
 }
