@@ -5,22 +5,13 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Pdpp, Server, text};
+use crate::support::{Answer, Pdpp, raw, text};
 
 const INGEST: &str = "/v1/ingest/messages?connector_id=harbour-chat";
 const NDJSON: &str = "application/x-ndjson";
 
 fn code(answer: &Answer) -> String {
     format!("{} {}", answer.status, answer.body["error"]["code"].as_str().unwrap_or("-"))
-}
-
-/// Sends raw bytes and gives the status line.
-fn raw(server: &Server, request: &str) -> String {
-    let mut stream = TcpStream::connect(server.address()).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.lines().next().unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -110,9 +101,9 @@ fn foreign_swapped_and_missing_credentials_are_refused() {
     let two = format!(
         "GET /v1/streams HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\nauthorization: Bearer x\r\nconnection: close\r\n\r\n"
     );
-    assert_eq!(raw(&server, &two), "HTTP/1.1 401 Unauthorized");
+    assert_eq!(raw(server.address(), &two), "HTTP/1.1 401 Unauthorized");
     let foreign = "GET /healthz HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n";
-    assert_eq!(raw(&server, foreign), "HTTP/1.1 421 Misdirected Request");
+    assert_eq!(raw(server.address(), foreign), "HTTP/1.1 421 Misdirected Request");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::support::{Client, Pdpp, Server};
+use crate::support::{Client, Pdpp, Server, raw};
 
 #[test]
 fn it_says_when_it_is_alive_and_ready() {
@@ -39,17 +39,42 @@ fn metrics_are_on_a_listener_of_their_own() {
     let server = Server::start(command);
     server.anonymous().get("/healthz");
     assert_eq!(server.anonymous().get("/metrics").status, 404);
-    let mut log = server.log();
-    for _ in 0..100 {
-        if log.contains("metrics are on") {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        log = server.log();
-    }
-    let address = log.lines().find_map(|line| line.split_once("metrics are on http://")).unwrap().1;
-    let metrics = Client::new(address.trim_end_matches("/metrics"), None).get("/metrics");
+    let metrics = Client::new(&server.metrics_address(), None).get("/metrics");
     assert_eq!(metrics.status, 200);
+}
+
+#[test]
+fn the_metrics_listener_answers_for_its_own_hosts_only() {
+    let pdpp = Pdpp::with_sample();
+    let args = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--metrics-listen",
+        "127.0.0.1:0",
+        "--allow-host",
+        "nas.example",
+    ];
+    let server = Server::start(pdpp.command(&args));
+    let address = server.metrics_address();
+    let ask = |path: &str, host: &str| {
+        raw(&address, &format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"))
+    };
+    for host in [address.as_str(), "localhost", "127.0.0.1", "nas.example:9100"] {
+        assert_eq!(ask("/metrics", host), "HTTP/1.1 200 OK", "{host}");
+    }
+    assert_eq!(ask("/metrics", "evil.example"), "HTTP/1.1 421 Misdirected Request");
+    assert_eq!(ask("/", "evil.example"), "HTTP/1.1 421 Misdirected Request");
+}
+
+#[test]
+fn metrics_are_not_shown_elsewhere_without_a_guard() {
+    let pdpp = Pdpp::with_sample();
+    let args = ["serve", "--listen", "127.0.0.1:0", "--metrics-listen", "0.0.0.0:0"];
+    let (code, said) = pdpp.fails(&args);
+    assert!(code == 64 && said.contains("--public-url"), "{said}");
+    let (code, said) = pdpp.fails(&[&args[..], &["--public-url", "https://data.example.org"]].concat());
+    assert!(code == 64 && said.contains("pdpp owner reset"), "{said}");
 }
 
 #[test]

@@ -4,11 +4,14 @@
 //! adapters, and this crate hands them their clock, their entropy, their store and their settings.
 
 mod config;
+mod hosts;
+mod listener;
 mod logging;
 mod metrics;
 mod outside;
 mod personal;
 mod serve;
+mod stalled;
 
 pub use config::{CONFIG_FILE, ConfigError, ConfigFile, LogFormat, ServeConfig};
 pub use logging::start_logging;

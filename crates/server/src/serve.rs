@@ -8,11 +8,13 @@ use axum::Router;
 use pdpp_api::{ApiLimits, ApiSettings};
 use pdpp_store::StoreError;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
-use crate::{Personal, ServeConfig, metrics, owner_subject};
+use crate::hosts::Hosts;
+use crate::listener::{self, Bounds};
+use crate::metrics::Metrics;
+use crate::{Personal, ServeConfig, owner_subject};
 
-/// How long open requests may take to finish after the server was told to stop.
-const DRAIN: Duration = Duration::from_secs(10);
 /// How often old ledger entries are dropped.
 const LEDGER_ROUND: Duration = Duration::from_secs(6 * 3600);
 
@@ -24,7 +26,7 @@ pub struct Server {
     personal: Personal,
     ledger_days: u32,
     address: SocketAddr,
-    metrics_address: Option<SocketAddr>,
+    metrics: Option<Metrics>,
 }
 
 /// Why the server cannot run.
@@ -37,41 +39,39 @@ pub enum ServeError {
     )]
     Exposed(SocketAddr, &'static str),
     /// The address is taken or not ours.
-    #[error("cannot listen on {address}: {source}; choose another with --listen")]
+    #[error("cannot listen on {address}: {source}; choose another with {flag}")]
     Bind {
         /// Which address.
         address: SocketAddr,
+        /// What sets it.
+        flag: &'static str,
         /// Why.
         source: std::io::Error,
     },
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
-    /// The listener failed.
-    #[error("the listener failed")]
-    Listener(#[source] std::io::Error),
 }
 
 impl Server {
     /// Binds the listeners. Nothing is answered before [`Server::run`].
     pub async fn bind(personal: Personal, config: ServeConfig) -> Result<Self, ServeError> {
-        refuse_exposure(&personal, &config).await?;
-        let metrics_address = match config.metrics_listen {
+        for address in config.metrics_listen.into_iter().chain([config.listen]) {
+            refuse_exposure(&personal, &config, address).await?;
+        }
+        let metrics = match config.metrics_listen {
             None => None,
-            Some(address) => match metrics::recorder() {
-                None => None,
-                Some(handle) => {
-                    let bound = metrics::serve(address, handle).await;
-                    Some(bound.map_err(|source| ServeError::Bind { address, source })?)
-                }
-            },
+            Some(address) => {
+                let bound = Metrics::bind(address, &config).await;
+                bound.map_err(|source| ServeError::Bind { address, flag: "--metrics-listen", source })?
+            }
         };
-        let bind_error = |source| ServeError::Bind { address: config.listen, source };
+        let bind_error = |source| ServeError::Bind { address: config.listen, flag: "--listen", source };
         let listener = TcpListener::bind(config.listen).await.map_err(bind_error)?;
         let address = listener.local_addr().map_err(bind_error)?;
         let state = personal.api_state(api_settings(&config, address)).await?;
         let router = pdpp_api::router(state);
-        Ok(Self { listener, router, personal, ledger_days: config.ledger_days, address, metrics_address })
+        Ok(Self { listener, router, personal, ledger_days: config.ledger_days, address, metrics })
     }
 
     /// Where it listens.
@@ -81,7 +81,7 @@ impl Server {
 
     /// Where metrics are served, if anywhere.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
-        self.metrics_address
+        self.metrics.as_ref().map(Metrics::address)
     }
 
     /// The router itself, for calls without a socket.
@@ -90,48 +90,38 @@ impl Server {
     }
 
     /// Answers until told to stop, then lets open requests finish for a while.
-    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
-        let (told, mut waiting) = tokio::sync::watch::channel(false);
-        let upkeep = tokio::spawn(keep_ledger_short(self.personal.clone(), self.ledger_days));
-        let stop = async move {
-            stop.await;
-            tracing::info!("stopping: open requests may finish");
-            told.send_replace(true);
-        };
-        let serving = axum::serve(self.listener, self.router).with_graceful_shutdown(stop);
-        let ended = tokio::select! {
-            ended = serving.into_future() => ended,
-            () = async {
-                let _ = waiting.wait_for(|told| *told).await;
-                tokio::time::sleep(DRAIN).await;
-            } => Ok(()),
-        };
-        upkeep.abort();
-        ended.map_err(ServeError::Listener)
+    pub async fn run(self, stop: impl Future<Output = ()> + Send) {
+        // Dropped, and so ended, with the main listener.
+        let mut beside = JoinSet::new();
+        beside.spawn(keep_ledger_short(self.personal, self.ledger_days));
+        if let Some(metrics) = self.metrics {
+            beside.spawn(metrics.run());
+        }
+        listener::serve(self.listener, self.router, Bounds::default(), stop).await;
     }
 }
 
 /// A server that others can reach needs its public name and an owner who can prove to be the owner.
-async fn refuse_exposure(personal: &Personal, config: &ServeConfig) -> Result<(), ServeError> {
-    if config.listen.ip().is_loopback() {
+async fn refuse_exposure(
+    personal: &Personal,
+    config: &ServeConfig,
+    address: SocketAddr,
+) -> Result<(), ServeError> {
+    if address.ip().is_loopback() {
         return Ok(());
     }
     if config.public_url.is_none() {
-        return Err(ServeError::Exposed(config.listen, "there is no --public-url"));
+        return Err(ServeError::Exposed(address, "there is no --public-url"));
     }
     match personal.store().find_passphrase(&owner_subject()).await? {
         Some(_) => Ok(()),
-        None => Err(ServeError::Exposed(config.listen, "there is no owner passphrase")),
+        None => Err(ServeError::Exposed(address, "there is no owner passphrase")),
     }
 }
 
 fn api_settings(config: &ServeConfig, address: SocketAddr) -> ApiSettings {
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
-    let mut allowed_hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).to_vec();
-    allowed_hosts.push(address.to_string());
-    allowed_hosts
-        .extend(public_url.split("://").nth(1).and_then(|rest| rest.split('/').next()).map(str::to_owned));
-    allowed_hosts.extend(config.allow_host.iter().cloned());
+    let allowed_hosts = Hosts::of(config, address).into_list();
     ApiSettings {
         public_url: Some(public_url),
         resource_name: config.resource_name.clone(),

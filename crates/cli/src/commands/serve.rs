@@ -90,7 +90,7 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     if let Some(address) = server.metrics_address() {
         terminal::note(&format!("metrics are on http://{address}/metrics"));
     }
-    server.run(stop_signal()).await?;
+    server.run(stop_signal()).await;
     Ok(())
 }
 

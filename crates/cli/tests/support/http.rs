@@ -1,5 +1,7 @@
 //! A small HTTP client over a real socket.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -81,4 +83,13 @@ fn read(response: Response<ureq::Body>) -> Option<Answer> {
     let text = response.into_body().into_with_config().limit(1 << 30).read_to_vec().ok()?;
     let body = serde_json::from_slice(&text).unwrap_or(Value::Null);
     Some(Answer { status, request_id: request_id.unwrap_or_default(), body })
+}
+
+/// Sends raw bytes and gives the status line.
+pub(crate) fn raw(address: &str, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.lines().next().unwrap_or_default().to_owned()
 }

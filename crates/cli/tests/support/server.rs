@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use super::Client;
 
@@ -54,6 +55,20 @@ impl Server {
     /// What it has logged so far.
     pub(crate) fn log(&self) -> String {
         self.log.lock().unwrap().clone()
+    }
+
+    /// Where it says its metrics are.
+    pub(crate) fn metrics_address(&self) -> String {
+        for _ in 0..500 {
+            let log = self.log();
+            if let Some((address, _)) =
+                log.split_once("metrics are on http://").and_then(|(_, rest)| rest.split_once("/metrics"))
+            {
+                return address.to_owned();
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        panic!("it names no metrics: {}", self.log())
     }
 
     /// SIGKILL: no goodbye.
