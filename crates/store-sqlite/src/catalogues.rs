@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use pdpp_access::{Catalogue, Connection, ConnectionStatus, Source};
-use pdpp_store::{Catalogues, ManifestOutcome, OnConflict, RemovedCounts, StoreError};
+use pdpp_access::{Catalogue, Connection, Source};
+use pdpp_store::{Catalogues, Ensured, ManifestOutcome, OnConflict, RemovedCounts, StoreError};
 use pdpp_wire::manifest::Manifest;
 use pdpp_wire::{ConnectionId, ConnectorKey, SubjectId};
 use rusqlite::{Connection as Sqlite, OptionalExtension as _, params};
 
+use crate::connections::Draft;
 use crate::fault::{Fault, Outcome};
 use crate::sequence::SubjectRow;
 use crate::{SqliteStore, connections, manifests, purge};
@@ -111,27 +112,37 @@ impl Catalogues for SqliteStore {
         let display_name = display_name.map(str::to_owned);
         self.write(move |connection| {
             let catalogue = cache.load(connection, &subject_id)?;
+            let source = catalogue.sources.iter().find(|source| *source.key() == connector_key);
+            let draft = Draft { entropy: entropy.as_ref(), subject_id: &subject_id, now };
+            source.map(|source| draft.make(connection, source, display_name)).transpose()
+        })
+        .await
+    }
+
+    async fn ensure_connection(
+        &self,
+        subject_id: &SubjectId,
+        connector_key: &ConnectorKey,
+        name: Option<&str>,
+    ) -> Result<Ensured, StoreError> {
+        let (cache, entropy, now) =
+            (Arc::clone(&self.catalogues), Arc::clone(&self.entropy), self.clock.now());
+        let (subject_id, connector_key) = (subject_id.clone(), connector_key.clone());
+        let name = name.map(str::to_owned);
+        self.write(move |connection| {
+            let catalogue = cache.load(connection, &subject_id)?;
             let Some(source) = catalogue.sources.iter().find(|source| *source.key() == connector_key) else {
-                return Ok(None);
+                return Ok(Ensured::UnknownConnector);
             };
-            let made = Connection {
-                connection_id: connections::mint(connection, entropy.as_ref(), &subject_id)?,
-                display_name,
-                status: ConnectionStatus::Draft,
-            };
-            connections::insert(connection, &subject_id, &connector_key, &made, now)?;
-            for stream in source.manifest.streams() {
-                connections::ensure_scope(
-                    connection,
-                    entropy.as_ref(),
-                    &subject_id,
-                    &made.connection_id,
-                    &connector_key,
-                    stream.name(),
-                )?;
+            let mut meant = connections::meant(source, name.as_deref());
+            if meant.len() > 1 {
+                return Ok(Ensured::Several(meant));
             }
-            bump_generation(connection, &subject_id)?;
-            Ok(Some(made))
+            let draft = Draft { entropy: entropy.as_ref(), subject_id: &subject_id, now };
+            Ok(Ensured::One(match meant.pop() {
+                Some(found) => found,
+                None => draft.make(connection, source, name)?,
+            }))
         })
         .await
     }

@@ -1,9 +1,10 @@
 //! Connections and their scopes: one per stream their connector declares.
 
-use pdpp_access::{Connection, ConnectionStatus, Entropy, random_hex};
+use pdpp_access::{Connection, ConnectionStatus, Entropy, Source, random_hex};
 use pdpp_wire::{ConnectionId, ConnectorKey, Instant, StreamName, SubjectId};
 use rusqlite::{Connection as Sqlite, OptionalExtension as _, params};
 
+use crate::catalogues::bump_generation;
 use crate::fault::{Fault, Outcome};
 use crate::statement::prepare;
 
@@ -59,12 +60,47 @@ pub(crate) fn fresh_epoch(entropy: &dyn Entropy) -> i64 {
     i64::from_le_bytes(bytes)
 }
 
+/// The writable connections a name means: the one of that id, else those of that label; all of them
+/// without a name.
+pub(crate) fn meant(source: &Source, name: Option<&str>) -> Vec<Connection> {
+    let writable = || source.connections.iter().filter(|connection| connection.is_writable());
+    let Some(name) = name else { return writable().cloned().collect() };
+    if let Some(named) = writable().find(|connection| connection.connection_id.as_str() == name) {
+        return vec![named.clone()];
+    }
+    writable().filter(|connection| connection.display_name.as_deref() == Some(name)).cloned().collect()
+}
+
+/// What a new connection is made from.
+pub(crate) struct Draft<'d> {
+    pub(crate) entropy: &'d dyn Entropy,
+    pub(crate) subject_id: &'d SubjectId,
+    pub(crate) now: Instant,
+}
+
+impl Draft<'_> {
+    /// Makes the connection, with a scope for each stream its connector declares.
+    pub(crate) fn make(
+        &self,
+        connection: &Sqlite,
+        source: &Source,
+        display_name: Option<String>,
+    ) -> Outcome<Connection> {
+        let Self { entropy, subject_id, now } = *self;
+        let connection_id = mint(connection, entropy, subject_id)?;
+        let made = Connection { connection_id, display_name, status: ConnectionStatus::Draft };
+        insert(connection, subject_id, source.key(), &made, now)?;
+        for stream in source.manifest.streams() {
+            let id = &made.connection_id;
+            ensure_scope(connection, entropy, subject_id, id, source.key(), stream.name())?;
+        }
+        bump_generation(connection, subject_id)?;
+        Ok(made)
+    }
+}
+
 /// An id no connection of the subject has.
-pub(crate) fn mint(
-    connection: &Sqlite,
-    entropy: &dyn Entropy,
-    subject_id: &SubjectId,
-) -> Outcome<ConnectionId> {
+fn mint(connection: &Sqlite, entropy: &dyn Entropy, subject_id: &SubjectId) -> Outcome<ConnectionId> {
     let sql = "SELECT 1 FROM connections WHERE subject_id = ? AND connection_id = ?";
     let mut taken = connection.prepare_cached(sql)?;
     for _ in 0..8 {
@@ -76,7 +112,7 @@ pub(crate) fn mint(
     Err(Fault::damaged("the source of randomness repeats itself"))
 }
 
-pub(crate) fn insert(
+fn insert(
     connection: &Sqlite,
     subject_id: &SubjectId,
     connector_key: &ConnectorKey,

@@ -32,6 +32,10 @@ pub(crate) fn put(
         Some(_) if on_conflict == OnConflict::Refuse => return Ok(ManifestOutcome::Conflict),
         Some(_) => ManifestOutcome::Replaced,
     };
+    // Grants name a source by its id alone, so two connectors must not share one.
+    if is_taken(connection, subject_id, manifest)? {
+        return Ok(ManifestOutcome::Conflict);
+    }
     connection
         .prepare_cached("INSERT OR IGNORE INTO snapshots (subject_id, version, document) VALUES (?, ?, ?)")?
         .execute(params![subject_id.as_str(), version, document])?;
@@ -70,6 +74,23 @@ fn find_current(
     let sql = "SELECT version FROM connectors WHERE subject_id = ? AND connector_key = ?";
     let names = params![subject_id.as_str(), manifest.key().as_str()];
     Ok(connection.prepare_cached(sql)?.query_row(names, |row| row.get(0)).optional()?)
+}
+
+/// Whether another connector of the subject holds the manifest's source id.
+fn is_taken(connection: &Connection, subject_id: &SubjectId, manifest: &Manifest) -> Outcome<bool> {
+    let sql = "SELECT s.document FROM connectors AS c
+               JOIN snapshots AS s ON s.subject_id = c.subject_id AND s.version = c.version
+               WHERE c.subject_id = ? AND c.connector_key <> ?";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![subject_id.as_str(), manifest.key().as_str()])?;
+    while let Some(row) = rows.next()? {
+        let other = Manifest::parse(&row.get::<_, String>(0)?)
+            .map_err(|fault| Fault::damaged(format!("a stored manifest does not parse: {fault}")))?;
+        if other.source().id == manifest.source().id {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Gives a stream the table its declaration asks for, filled from its records. A stream that is no

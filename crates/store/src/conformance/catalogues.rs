@@ -7,8 +7,8 @@ use pdpp_wire::ConnectorKey;
 use pdpp_wire::manifest::Manifest;
 use serde_json::{Value, json};
 
-use super::world::{World, keys, listing, manifest, subject, target};
-use crate::{ManifestOutcome, OnConflict, Store};
+use super::world::{Pending, World, all, keys, listing, manifest, subject, target};
+use crate::{Ensured, ManifestOutcome, OnConflict, Store};
 
 /// The suite's manifest, with the folders' name gone and a new sortable field instead.
 fn replacement() -> Manifest {
@@ -62,6 +62,24 @@ pub async fn another_document_needs_to_be_told_to_replace(store: Arc<dyn Store>)
     assert_eq!(stranger.expect("snapshots are looked for"), None);
 }
 
+pub async fn two_connectors_do_not_share_a_source_id(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let of_the_source = |key: &str| {
+        let mut document = manifest().document().clone();
+        document["connector_key"] = json!(key);
+        document["manifest_uri"] = json!("https://registry.example/desk");
+        Manifest::from_document(document).expect("the suite's manifest is valid")
+    };
+    let copy = of_the_source("copy");
+    assert_eq!(put(&world, &of_the_source("original"), OnConflict::Refuse).await, ManifestOutcome::Added);
+    for on_conflict in [OnConflict::Refuse, OnConflict::Replace] {
+        assert_eq!(put(&world, &copy, on_conflict).await, ManifestOutcome::Conflict);
+    }
+    assert_eq!(world.catalogue().await.sources.len(), 2, "nothing was stored");
+    let elsewhere = world.store.put_manifest(&subject("someone_else"), &copy, OnConflict::Refuse).await;
+    assert_eq!(elsewhere.expect("manifests are kept"), ManifestOutcome::Added);
+}
+
 pub async fn a_newly_declared_field_is_queryable_in_older_records(store: Arc<dyn Store>) {
     let world = World::new(store).await;
     let folders = vec![
@@ -94,6 +112,69 @@ pub async fn a_connection_needs_a_registered_connector(store: Arc<dyn Store>) {
     let unknown = ConnectorKey::parse("unknown").expect("a plain key");
     let made = world.store.create_connection(&world.subject, &unknown, None).await;
     assert_eq!(made.expect("connections are made"), None);
+}
+
+/// The suite's connector, without connections.
+async fn without_connections(store: Arc<dyn Store>) -> World {
+    let world = World::new(store).await;
+    for connection in [&world.home, &world.work] {
+        let removed = world.store.remove_connection(&world.subject, connection).await;
+        removed.expect("connections are removed");
+    }
+    world
+}
+
+async fn ensure(world: &World, name: Option<&str>) -> Ensured {
+    let ensured = world.store.ensure_connection(&world.subject, manifest().key(), name).await;
+    ensured.expect("connections are ensured")
+}
+
+pub async fn writers_who_come_first_together_share_one_connection(store: Arc<dyn Store>) {
+    let world = without_connections(store).await;
+    for name in [None, Some("Phone")] {
+        let callers = (0..8).map(|_| Box::pin(ensure(&world, name)) as Pending<'_, Ensured>);
+        let ensured = all(callers.collect()).await;
+        let Ensured::One(first) = &ensured[0] else { panic!("one connection, not {ensured:?}") };
+        assert_eq!(first.display_name.as_deref(), name);
+        assert!(ensured.iter().all(|one| *one == ensured[0]), "{ensured:?}");
+    }
+    assert_eq!(world.catalogue().await.sources[0].connections.len(), 2);
+}
+
+pub async fn a_name_means_an_id_or_a_label(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let connections = world.catalogue().await.sources[0].connections.clone();
+    for connection in &connections {
+        for name in [Some(connection.connection_id.as_str()), connection.display_name.as_deref()] {
+            assert_eq!(ensure(&world, name).await, Ensured::One(connection.clone()));
+        }
+    }
+    let Ensured::One(made) = ensure(&world, Some("Three")).await else { panic!("a new label is new") };
+    assert_eq!(made.display_name.as_deref(), Some("Three"));
+    assert!(connections.iter().all(|known| known.connection_id != made.connection_id));
+    assert_eq!(ensure(&world, Some("Three")).await, Ensured::One(made));
+}
+
+pub async fn among_several_connections_the_caller_chooses(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let connections = world.catalogue().await.sources[0].connections.clone();
+    assert_eq!(ensure(&world, None).await, Ensured::Several(connections.clone()));
+    for connection in [&world.home, &world.work] {
+        let renamed = world.store.rename_connection(&world.subject, connection, Some("Same")).await;
+        assert!(renamed.expect("connections are renamed"));
+    }
+    let Ensured::Several(same) = ensure(&world, Some("Same")).await else { panic!("two have the label") };
+    assert_eq!(same.len(), 2);
+    assert_eq!(world.catalogue().await.sources[0].connections.len(), 2, "none was made");
+}
+
+pub async fn an_unknown_connector_has_no_connection_to_ensure(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let unknown = ConnectorKey::parse("unknown").expect("a plain key");
+    for name in [None, Some("One")] {
+        let ensured = world.store.ensure_connection(&world.subject, &unknown, name).await;
+        assert_eq!(ensured.expect("connections are ensured"), Ensured::UnknownConnector);
+    }
 }
 
 pub async fn connections_are_listed_oldest_first_and_renamed(store: Arc<dyn Store>) {

@@ -1,13 +1,10 @@
 //! The disclosure ledger: committed, listed newest first, filtered, pruned.
 
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use pdpp_wire::{ClientId, Code, GrantId, SubjectId};
 
-use super::world::{World, stream, subject, time};
+use super::world::{Pending, World, all, stream, subject, time};
 use crate::{Disclosure, DisclosureFilter, Door, Store, StoreError};
 
 pub(super) fn disclosure(subject_id: &SubjectId, door: Door, grants: &[&str]) -> Disclosure {
@@ -134,23 +131,4 @@ pub async fn another_subjects_entries_are_not_listed(store: Arc<dyn Store>) {
     let world = five_reads(store).await;
     let others = world.store.list_disclosures(&subject("someone_else"), &any()).await;
     assert!(others.expect("disclosures are listed").is_empty());
-}
-
-type Pending<'f, T> = Pin<Box<dyn Future<Output = T> + Send + 'f>>;
-
-/// Waits for all of them, side by side.
-async fn all<T>(mut pending: Vec<Pending<'_, T>>) -> Vec<T> {
-    let mut done = Vec::new();
-    poll_fn(|context| {
-        pending.retain_mut(|future| match future.as_mut().poll(context) {
-            Poll::Ready(value) => {
-                done.push(value);
-                false
-            }
-            Poll::Pending => true,
-        });
-        if pending.is_empty() { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    done
 }

@@ -1,8 +1,11 @@
 //! A small world for promises: one owner, one connector, two connections, and plans over them.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 
 use pdpp_access::{
     ActiveGrant, AggregatePlan, AggregateRequest, Authorizer, BlobPlan, BlobRequest, Catalogue, ChangesPlan,
@@ -291,4 +294,24 @@ impl Entropy for Counting {
             chunk.copy_from_slice(&next[..chunk.len()]);
         }
     }
+}
+
+/// A promise on its way.
+pub(super) type Pending<'f, T> = Pin<Box<dyn Future<Output = T> + Send + 'f>>;
+
+/// Waits for all of them, side by side.
+pub(super) async fn all<T>(mut pending: Vec<Pending<'_, T>>) -> Vec<T> {
+    let mut done = Vec::new();
+    poll_fn(|context| {
+        pending.retain_mut(|future| match future.as_mut().poll(context) {
+            Poll::Ready(value) => {
+                done.push(value);
+                false
+            }
+            Poll::Pending => true,
+        });
+        if pending.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    done
 }
