@@ -8,10 +8,14 @@ mod passphrase;
 mod terminal;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser as _;
 
 use crate::args::Cli;
+
+/// How long a worker may go on after its command has ended.
+const ENDING: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -22,8 +26,10 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return exit::of_failure(&error.into()),
     };
-    match runtime.block_on(commands::run(cli)) {
+    let code = match runtime.block_on(commands::run(cli)) {
         Ok(code) => code,
         Err(error) => exit::of_failure(&error),
-    }
+    };
+    runtime.shutdown_timeout(ENDING);
+    code
 }
