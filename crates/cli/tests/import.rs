@@ -1,9 +1,12 @@
 //! `pdpp import`.
 
+use std::thread;
+use std::time::Duration;
+
 use expect_test::expect;
 use serde_json::json;
 
-use crate::support::{Pdpp, fixture};
+use crate::support::{Fed, Pdpp, fixture};
 
 #[test]
 fn the_same_export_again_adds_nothing() {
@@ -64,11 +67,77 @@ fn bad_lines_are_reported_with_their_place_and_the_rest_is_loaded() {
 }
 
 #[test]
-fn nothing_loaded_is_a_failure() {
+fn nothing_loaded_is_a_failure_and_leaves_no_connection() {
     let pdpp = Pdpp::new();
     let file = pdpp.write("junk.jsonl", "junk\n");
-    let output = pdpp.run(&["import", "--manifest", &fixture("manifest.json"), &file]);
+    let args = ["import", "--manifest", &fixture("manifest.json"), &file, "--connection", "Laptop"];
+    let output = pdpp.run(&args);
     assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("(none)") && !said.contains("connection"), "{said}");
+    let receipt = pdpp.run(&[&args[..], &["--json"]].concat()).stdout;
+    let receipt: serde_json::Value = serde_json::from_slice(&receipt).unwrap();
+    assert_eq!(receipt["connection_id"], json!(null));
+    assert_eq!(pdpp.json(&["connections", "list", "--json"]), json!([]));
+}
+
+#[test]
+fn imports_at_the_same_time_share_a_new_connection() {
+    let pdpp = Pdpp::with_sample();
+    let line = r#"{"stream":"channels","key":"c1","data":{"id":"c1","name":"one"}}"#;
+    let rounds = 4;
+    for round in 0..rounds {
+        let label = format!("Round {round}");
+        let mut imports = [0, 1].map(|_| Fed::start(&pdpp, &["--connection", &label, "--json"]));
+        for import in &mut imports {
+            import.feed(line);
+        }
+        // Both end before either is waited for, so that they store at the same time.
+        for import in &mut imports {
+            import.end();
+        }
+        let [one, other] = imports.map(Fed::receipt);
+        assert_eq!(one["connection_id"], other["connection_id"]);
+        let added = |receipt: &serde_json::Value| receipt["streams"][0]["added"].as_u64().unwrap();
+        assert_eq!(added(&one) + added(&other), 1);
+    }
+    assert_eq!(pdpp.json(&["connections", "list", "--json"]).as_array().unwrap().len(), 1 + rounds);
+}
+
+#[test]
+fn large_records_are_stored_before_a_batch_is_full() {
+    let pdpp = Pdpp::new();
+    let large = "x".repeat(1 << 20);
+    let mut import = Fed::start(&pdpp, &[]);
+    for number in 0..9 {
+        import.feed(&format!(
+            r#"{{"stream":"channels","key":"c{number}","data":{{"id":"c{number}","name":"{large}"}}}}"#
+        ));
+    }
+    // Nine lines are far from a full batch, and more could follow.
+    let stored = || {
+        let streams = pdpp.run(&["streams", "--json"]).stdout;
+        let streams: serde_json::Value = serde_json::from_slice(&streams).unwrap_or_default();
+        streams[0]["record_count"].as_u64().unwrap_or_default()
+    };
+    assert!((0..500).any(|_| {
+        thread::sleep(Duration::from_millis(20));
+        stored() >= 8
+    }));
+    import.kill();
+    assert!(stored() >= 8);
+}
+
+#[test]
+fn a_failed_import_ends_though_its_file_does_not() {
+    let pdpp = Pdpp::with_sample();
+    let sample = ["import", "--manifest", &fixture("manifest.json"), &fixture("records.jsonl")];
+    pdpp.ok(&[&sample[..], &["--connection", "Work"]].concat());
+    let mut import = Fed::start(&pdpp, &[]);
+    for number in 0..1_000 {
+        import.feed(&format!(r#"{{"stream":"channels","key":"c{number}","op":"delete"}}"#));
+    }
+    assert_eq!(import.wait(Duration::from_secs(20)), Some(64));
 }
 
 #[test]

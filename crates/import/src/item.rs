@@ -12,6 +12,8 @@ pub enum Item {
         stream: StreamName,
         /// Where it stood, counted from one.
         line_no: u64,
+        /// How long its text was, which is what it roughly takes to hold it.
+        bytes: usize,
         /// The record.
         record: AdmittedRecord,
     },

@@ -63,12 +63,12 @@ impl<R: BufRead> Iterator for Jsonl<'_, R> {
                 }
                 Ok(None) => return None,
                 Ok(Some(Line::Whole(text))) if text.trim_ascii().is_empty() => continue,
-                Ok(Some(Line::Whole(text))) => self.rules.read(text),
+                Ok(Some(Line::Whole(text))) => self.rules.read(text).map(|found| (found, text.len())),
                 Ok(Some(Line::TooLong)) => Err(too_long()),
             };
             let line_no = self.lines.count();
             return Some(Ok(match outcome {
-                Ok((stream, record)) => Item::Record { stream, line_no, record },
+                Ok(((stream, record), bytes)) => Item::Record { stream, line_no, bytes, record },
                 Err(rejection) => Item::Complaint(Complaint::at_line(line_no, rejection)),
             }));
         }

@@ -18,7 +18,7 @@ use pdpp_wire::manifest::Manifest;
 use serde_json::Value;
 use tower::ServiceExt as _;
 
-use super::import::{Receipt, load, register};
+use super::import::{Destination, Receipt, load};
 use super::serve::stop_signal;
 use crate::terminal;
 
@@ -55,15 +55,16 @@ pub(crate) async fn run(args: DemoArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     terminal::line("\nThe server stays up; Ctrl-C ends it.")?;
-    server.run(stop_signal()).await?;
+    server.run(stop_signal()).await;
     Ok(())
 }
 
 async fn load_sample(personal: &Personal) -> anyhow::Result<()> {
     let manifest = Arc::new(Manifest::parse(MANIFEST)?);
-    let destination = register(personal, &manifest, Some("Sample"), true).await?;
-    let mut receipt = Receipt::new(destination.connection_id.clone());
-    load(personal, &destination, Cursor::new(RECORDS), None, &mut receipt, &ProgressBar::hidden()).await?;
+    let mut destination = Destination::register(personal, &manifest, Some("Sample"), true).await?;
+    let mut receipt = Receipt::default();
+    load(personal, &mut destination, Cursor::new(RECORDS), None, &mut receipt, &ProgressBar::hidden())
+        .await?;
     terminal::line("1. Loaded an invented archive:\n")?;
     receipt.print(false)
 }

@@ -1,5 +1,7 @@
 //! `pdpp import`: load an export into the data directory.
 
+mod batches;
+mod destination;
 mod load;
 mod receipt;
 
@@ -19,7 +21,8 @@ use crate::args::DataArgs;
 use crate::exit::Usage;
 use crate::terminal;
 
-pub(crate) use load::{load, register};
+pub(crate) use destination::Destination;
+pub(crate) use load::load;
 pub(crate) use receipt::Receipt;
 
 /// Load an export
@@ -61,13 +64,14 @@ pub(crate) async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
     // Opened before anything is stored, so that a misspelled name changes nothing.
     let files = args.paths.iter().map(|path| open(path)).collect::<anyhow::Result<Vec<_>>>()?;
     let personal = Personal::open(&args.data.path()?)?;
-    let destination = register(&personal, &manifest, args.connection.as_deref(), args.replace).await?;
-    let mut receipt = Receipt::new(destination.connection_id.clone());
+    let mut destination =
+        Destination::register(&personal, &manifest, args.connection.as_deref(), args.replace).await?;
+    let mut receipt = Receipt::default();
     for (path, file) in args.paths.iter().zip(files) {
         let bar = progress(&file, args.json);
         let reader = BufReader::with_capacity(1 << 20, bar.wrap_read(file));
         let named = if args.paths.len() > 1 { Some(path.as_path()) } else { None };
-        load(&personal, &destination, reader, named, &mut receipt, &bar).await?;
+        load(&personal, &mut destination, reader, named, &mut receipt, &bar).await?;
         bar.finish_and_clear();
     }
     receipt.print(args.json)?;

@@ -1,5 +1,6 @@
 //! A data directory and the binary over it.
 
+mod fed;
 mod http;
 mod server;
 
@@ -9,7 +10,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub(crate) use http::{Answer, Client};
+pub(crate) use fed::Fed;
+pub(crate) use http::{Answer, Client, raw};
 pub(crate) use server::Server;
 
 /// A fresh home for one test.

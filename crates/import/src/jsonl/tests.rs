@@ -17,7 +17,7 @@ fn describe(item: io::Result<Item>) -> String {
     match item {
         Err(error) => format!("broken: {error}"),
         Ok(Item::Complaint(Complaint { where_, code, message })) => format!("{where_}: {code}: {message}"),
-        Ok(Item::Record { stream, line_no, record }) => {
+        Ok(Item::Record { stream, line_no, record, .. }) => {
             let what = match &record.operation {
                 Operation::Upsert(data) => format!("{} members", data.len()),
                 Operation::Delete => "delete".to_owned(),
@@ -60,7 +60,7 @@ fn a_bad_line_is_complained_about_and_the_next_one_read() {
           {\"stream\":\"notes\",\"key\":\"n\",\"data\":{\"id\":\"other\",\"title\":\"t\"}}\n\
           {\"stream\":\"notes\",\"key\":\"n\",\"data\":{\"id\":\"n\",\"title\":\"t\"}}\n",
         expect![[r"
-            line 1: malformed_ndjson: The line is not JSON: column 1.
+            line 1: malformed_ndjson: The line is not one JSON object with each name once.
             line 2: invalid_utf8: The line is not UTF-8.
             line 3: malformed_ndjson: The line is not a JSON object.
             line 4: malformed_ndjson: `stream` is missing.
@@ -90,6 +90,15 @@ fn the_only_stream_of_a_manifest_needs_no_name() {
     let line = br#"{"key":"n","data":{"id":"n","title":"t"}}"#;
     let items: Vec<_> = Jsonl::new(line.as_slice(), &manifest, now()).unwrap().collect();
     assert!(matches!(&items[..], [Ok(Item::Record { stream, .. })] if stream.as_str() == "notes"));
+}
+
+#[test]
+fn a_record_says_how_long_its_text_was() {
+    let manifest = sample::notes::manifest();
+    let line = br#"{"stream":"notes","key":"n","data":{"id":"n","title":"t"}}"#;
+    let text = [line.as_slice(), b"\r\n"].concat();
+    let items: Vec<_> = Jsonl::new(text.as_slice(), &manifest, now()).unwrap().collect();
+    assert!(matches!(&items[..], [Ok(Item::Record { bytes, .. })] if *bytes == line.len()));
 }
 
 #[test]

@@ -15,9 +15,9 @@ const SHOWN_COMPLAINTS: usize = 10;
 const MOST_COMPLAINTS: usize = 1_000;
 
 /// What an import did.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Receipt {
-    connection_id: ConnectionId,
+    connection_id: Option<ConnectionId>,
     streams: BTreeMap<StreamName, Counts>,
     complaints: Vec<Complaint>,
     left_out: u64,
@@ -32,8 +32,9 @@ struct Counts {
 }
 
 impl Receipt {
-    pub(crate) fn new(connection_id: ConnectionId) -> Self {
-        Self { connection_id, streams: BTreeMap::new(), complaints: Vec::new(), left_out: 0 }
+    /// Notes where records went.
+    pub(crate) fn connected(&mut self, connection_id: &ConnectionId) {
+        self.connection_id = Some(connection_id.clone());
     }
 
     /// Notes what became of one record.
@@ -97,7 +98,9 @@ impl Receipt {
                 [name.to_string(), number(added), number(updated), number(unchanged), number(rejected)]
             })
             .collect();
-        terminal::line(&format!("connection {}", self.connection_id))?;
+        if let Some(connection_id) = &self.connection_id {
+            terminal::line(&format!("connection {connection_id}"))?;
+        }
         terminal::table(["STREAM", "ADDED", "UPDATED", "UNCHANGED", "REJECTED"], &rows)?;
         for complaint in self.complaints.iter().take(SHOWN_COMPLAINTS) {
             terminal::line(&format!("{}: {}: {}", complaint.where_, complaint.code, complaint.message))?;
