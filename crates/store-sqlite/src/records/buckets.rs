@@ -157,7 +157,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, zone: &str, granularity: Granularity, key: &str, end: &str) {
         let at = Instant::parse(text).unwrap().micros();
-        let bucket = Bucket::around(at, granularity, &TimeZone::get(zone).unwrap()).unwrap();
+        let bucket = Bucket::around(at, granularity, &TimeZone::get(zone).unwrap());
         assert_eq!(spell(bucket.start, granularity), key, "{text}");
         assert_eq!(Instant::from_micros(bucket.end).to_rfc3339(), end, "{text}");
     }

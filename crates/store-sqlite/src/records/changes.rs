@@ -10,6 +10,7 @@ use pdpp_wire::{ConnectionId, Instant};
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, Row, params_from_iter};
 
+use super::budget::Budget;
 use super::rows::{self, Stored, record_key};
 use super::selection::{Selection, is_visible};
 use super::target::{Part, Target};
@@ -36,24 +37,26 @@ pub(super) fn list(connection: &Connection, plan: &ChangesPlan) -> Outcome<Chang
         since: from.since.as_ref().map_or(0, |since| since.sequence),
         horizon: horizon.sequence,
     };
-    let limit = usize::try_from(plan.limit()).unwrap_or(usize::MAX);
-    let mut found = Vec::new();
+    let mut page = Page {
+        found: Vec::new(),
+        limit: usize::try_from(plan.limit()).unwrap_or(usize::MAX),
+        budget: Budget::of_page(),
+        has_more: false,
+    };
     for part in &target.parts {
-        if found.len() > limit {
+        if page.has_more {
             break;
         }
         let Some(after) = start(from.after.as_ref(), part.plan.connection_id()) else { continue };
-        session.collect(part, after, limit.saturating_add(1), &mut found)?;
+        session.collect(part, after, &mut page)?;
     }
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let last = found.last().filter(|_| more);
+    let last = page.found.last().filter(|_| page.has_more);
     let next = last.map(|found| ChangesPosition {
         since: from.since.clone(),
         horizon: Some(horizon.clone()),
         after: Some((found.connection_id.clone(), Epoch(found.created_seq))),
     });
-    let entries = found.into_iter().map(|found| found.entry).collect();
+    let entries = page.found.into_iter().map(|found| found.entry).collect();
     Ok(ChangesOutcome::Page(ChangesPage { entries, next, horizon }))
 }
 
@@ -82,6 +85,26 @@ struct Found {
     entry: ChangeEntry,
 }
 
+/// A page as it fills.
+struct Page {
+    found: Vec<Found>,
+    limit: usize,
+    budget: Budget,
+    /// Whether an entry was met that it has no room for.
+    has_more: bool,
+}
+
+impl Page {
+    fn is_full(&self) -> bool {
+        self.found.len() >= self.limit
+    }
+
+    /// The longest stored text worth fetching; of what comes after a full page, none.
+    fn room(&self, part: &Part<'_>) -> i64 {
+        if self.is_full() { -1 } else { self.budget.room(part) }
+    }
+}
+
 /// What all pages of one session share.
 struct Session<'t> {
     connection: &'t Connection,
@@ -91,8 +114,8 @@ struct Session<'t> {
 }
 
 impl Session<'_> {
-    /// Adds a part's entries after a creation sequence until there are `wanted` in all.
-    fn collect(&self, part: &Part<'_>, after: u64, wanted: usize, found: &mut Vec<Found>) -> Outcome<()> {
+    /// Adds a part's entries after a creation sequence, until the page has no room for one.
+    fn collect(&self, part: &Part<'_>, after: u64, page: &mut Page) -> Outcome<()> {
         let Some(scope) = part.scope else { return Ok(()) };
         let Some(visible) = Selection::of(self.target, part, &[])? else { return Ok(()) };
         let visible = self.few_visible(part, visible)?;
@@ -103,12 +126,10 @@ impl Session<'_> {
         let bounds = [signed(after)?.into(), signed(self.horizon)?.into()];
         let mut statement = prepare(self.connection, &sql)?;
         let mut candidates = statement.query(params_from_iter(values.iter().chain(&bounds)))?;
-        while found.len() < wanted
+        while !page.has_more
             && let Some(row) = candidates.next()?
         {
-            if let Some((created_seq, entry)) = self.entry(part, row)? {
-                found.push(Found { connection_id: part.plan.connection_id().clone(), created_seq, entry });
-            }
+            self.add(part, row, page)?;
         }
         Ok(())
     }
@@ -139,41 +160,48 @@ impl Session<'_> {
         Ok(count <= SORTED)
     }
 
-    /// A candidate's entry, if it has one: its creation sequence and what is told.
-    fn entry(&self, part: &Part<'_>, candidate: &Row<'_>) -> Outcome<Option<(u64, ChangeEntry)>> {
+    /// Adds a candidate's entry, if it has one.
+    fn add(&self, part: &Part<'_>, candidate: &Row<'_>, page: &mut Page) -> Outcome<()> {
         let (id, key, deleted_seq): (i64, String, Option<i64>) =
             (candidate.get(0)?, candidate.get(1)?, candidate.get(2)?);
         // What is hidden is not even fetched.
         if deleted_seq.is_none() && !is_visible(self.connection, self.target, part, &key, id)? {
-            return Ok(None);
+            return Ok(());
         }
-        let stored = rows::get(self.connection, id)?;
+        let stored = rows::get(self.connection, id, page.room(part))?;
+        let is_told = match deleted_seq {
+            Some(deleted_seq) => self.tells_deletion(part, deleted_seq, &stored)?,
+            None => self.tells_change(part, &stored)?,
+        };
+        if !is_told {
+            return Ok(());
+        }
         let created_seq = unsigned(stored.created_seq)?;
         let entry = match deleted_seq {
-            Some(deleted_seq) => self.tombstone(part, deleted_seq, stored)?,
-            None => self.live(part, stored)?,
+            _ if page.is_full() => None,
+            Some(_) => Some(tombstone(part, stored)?),
+            None => stored.show_within(part, &mut page.budget)?.map(ChangeEntry::Live),
         };
-        Ok(entry.map(|entry| (created_seq, entry)))
-    }
-
-    fn live(&self, part: &Part<'_>, stored: Stored) -> Outcome<Option<ChangeEntry>> {
-        let (changed, _) = stored.visible_change(part.plan.granted())?;
-        if self.since < changed && changed <= self.horizon {
-            return Ok(Some(ChangeEntry::Live(stored.show(part)?)));
+        match entry {
+            Some(entry) => {
+                let connection_id = part.plan.connection_id().clone();
+                page.found.push(Found { connection_id, created_seq, entry });
+            }
+            None => page.has_more = true,
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// A record the reader may have seen, and that is gone.
-    fn tombstone(&self, part: &Part<'_>, deleted_seq: i64, stored: Stored) -> Outcome<Option<ChangeEntry>> {
+    fn tells_change(&self, part: &Part<'_>, stored: &Stored) -> Outcome<bool> {
+        let (changed, _) = stored.visible_change(part.plan.granted())?;
+        Ok(self.since < changed && changed <= self.horizon)
+    }
+
+    /// Whether it is a record the reader may have seen, and that is gone.
+    fn tells_deletion(&self, part: &Part<'_>, deleted_seq: i64, stored: &Stored) -> Outcome<bool> {
         let (created, deleted) = (unsigned(stored.created_seq)?, unsigned(deleted_seq)?);
         let is_new = created <= self.since && self.since < deleted && deleted <= self.horizon;
-        if !is_new || !self.was_visible(part, &stored) {
-            return Ok(None);
-        }
-        let deleted_at = stored.deleted_at.ok_or_else(|| Fault::damaged("a tombstone has no time"))?;
-        let deleted_at = Instant::from_micros(deleted_at);
-        Ok(Some(ChangeEntry::Deleted { part: part.index, key: record_key(stored.key)?, deleted_at }))
+        Ok(is_new && self.was_visible(part, stored))
     }
 
     /// Whether a deleted record's last values satisfied the grant. Only its key and its consent time
@@ -189,6 +217,12 @@ impl Session<'_> {
         let Some(at) = stored.consent_at.map(Instant::from_micros) else { return false };
         bound.since.is_none_or(|since| at >= since) && bound.until.is_none_or(|until| at < until)
     }
+}
+
+fn tombstone(part: &Part<'_>, stored: Stored) -> Outcome<ChangeEntry> {
+    let deleted_at = stored.deleted_at.ok_or_else(|| Fault::damaged("a tombstone has no time"))?;
+    let deleted_at = Instant::from_micros(deleted_at);
+    Ok(ChangeEntry::Deleted { part: part.index, key: record_key(stored.key)?, deleted_at })
 }
 
 /// What a grant sees, in the order of its creation.

@@ -1,4 +1,7 @@
 //! Children: records of another stream of the same connection that hold their parent's key.
+//!
+//! All children of a page share one budget of bytes; those beyond it are left out as those beyond
+//! the relation's limit are.
 
 use pdpp_access::{ExpandPlan, Scalar};
 use pdpp_store::{Expanded, RecordRow};
@@ -7,7 +10,8 @@ use pdpp_wire::manifest::FieldType;
 use rusqlite::{Connection, params_from_iter};
 use serde_json::Value;
 
-use super::rows;
+use super::budget::Budget;
+use super::rows::show_within;
 use super::selection::Selection;
 use super::target::{Part, Target};
 use crate::fault::{Fault, Outcome};
@@ -21,13 +25,17 @@ pub(super) fn attach(
     relations: &[ExpandPlan],
     page: &mut [RecordRow],
 ) -> Outcome<()> {
+    let mut budget = Budget::of_page();
     for relation in relations {
         let children = Target::resolve(connection, relation.child())?;
         for parent in page.iter_mut() {
             let connection_id = parents.parts[parent.part].plan.connection_id();
             let part = children.parts.iter().find(|part| part.plan.connection_id() == connection_id);
             parent.expanded.push(match part {
-                Some(part) => expand(connection, &children, part, relation, &parent.key)?,
+                Some(part) => {
+                    let ids = find(connection, &children, part, relation, &parent.key)?;
+                    fetch(connection, part, &ids, relation.limit(), &mut budget)?
+                }
                 None => Expanded { rows: Vec::new(), has_more: false },
             });
         }
@@ -35,19 +43,19 @@ pub(super) fn attach(
     Ok(())
 }
 
-fn expand(
+/// The numbers of a parent's children in their order, up to one more than the limit.
+fn find(
     connection: &Connection,
     children: &Target<'_>,
     part: &Part<'_>,
     relation: &ExpandPlan,
     parent: &RecordKey,
-) -> Outcome<Expanded> {
-    let none = Expanded { rows: Vec::new(), has_more: false };
+) -> Outcome<Vec<i64>> {
     let field = &relation.declaration().relationship.foreign_key;
     let column =
         children.layout.column(field).ok_or_else(|| Fault::overtaken("a foreign key has no column"))?;
-    let Some(key) = foreign_key(column.field_type, parent) else { return Ok(none) };
-    let Some(mut selection) = Selection::of(children, part, &[])? else { return Ok(none) };
+    let Some(key) = foreign_key(column.field_type, parent) else { return Ok(Vec::new()) };
+    let Some(mut selection) = Selection::of(children, part, &[])? else { return Ok(Vec::new()) };
     selection.and_equal(&column.name, bound(&key));
     // An order by a field outside the grant would tell its values.
     let ordered =
@@ -57,14 +65,25 @@ fn expand(
     } else {
         "ORDER BY t.key ASC LIMIT ?"
     };
-    let limit = usize::try_from(relation.limit()).unwrap_or(usize::MAX);
     let mut statement = prepare(connection, &selection.sql_by(&column.name, "t.record_id", tail))?;
     let wanted = (i64::from(relation.limit()) + 1).into();
     let ids = statement.query_map(params_from_iter(selection.values().chain([&wanted])), |row| row.get(0))?;
-    let mut ids: Vec<i64> = ids.collect::<Result<_, _>>()?;
-    let has_more = ids.len() > limit;
-    ids.truncate(limit);
-    let rows = ids.into_iter().map(|id| rows::get(connection, id)?.show(part)).collect::<Outcome<_>>()?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+fn fetch(
+    connection: &Connection,
+    part: &Part<'_>,
+    ids: &[i64],
+    limit: u32,
+    budget: &mut Budget,
+) -> Outcome<Expanded> {
+    let (mut rows, limit) = (Vec::new(), usize::try_from(limit).unwrap_or(usize::MAX));
+    for id in ids.iter().take(limit) {
+        let Some(row) = show_within(connection, *id, part, budget)? else { break };
+        rows.push(row);
+    }
+    let has_more = rows.len() < ids.len();
     Ok(Expanded { rows, has_more })
 }
 

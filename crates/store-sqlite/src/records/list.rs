@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 
 use pdpp_access::{Direction, OrderBy, OrderValue, Position, Predicate, RecordsPlan};
-use pdpp_store::{RecordsPage, WindowBounds};
+use pdpp_store::{RecordRow, RecordsPage, WindowBounds};
 use pdpp_wire::{ConnectionId, Instant};
 use rusqlite::{Connection, params_from_iter};
 
+use super::budget::Budget;
 use super::selection::{Selection, count};
 use super::target::{Part, Target};
 use super::walk::Walk;
@@ -27,18 +28,27 @@ pub(super) fn list(connection: &Connection, plan: &RecordsPlan) -> Outcome<Recor
     }
     let direction = plan.order().direction;
     candidates.sort_unstable_by(|a, b| a.compare(b, direction));
-    let more = candidates.len() > limit;
-    candidates.truncate(limit);
-    let next = candidates.last().filter(|_| more).map(Candidate::position).transpose()?;
-    let mut page = Vec::with_capacity(candidates.len());
-    for candidate in candidates {
-        page.push(rows::get(connection, candidate.record_id)?.show(candidate.part)?);
-    }
+    let mut page = fetch(connection, &candidates[..limit.min(candidates.len())])?;
+    let last = page.len().checked_sub(1).filter(|_| page.len() < candidates.len());
+    let next = last.map(|last| candidates[last].position()).transpose()?;
     expand::attach(connection, &target, plan.expand(), &mut page)?;
     let total =
         if plan.count() || plan.window() { Some(total(connection, &target, plan.filter())?) } else { None };
     let window = if plan.window() { bounds(connection, &target, plan)? } else { None };
     Ok(RecordsPage { rows: page, next, total, window })
+}
+
+/// The candidates' records, as far as a page's bytes go.
+fn fetch(connection: &Connection, candidates: &[Candidate<'_>]) -> Outcome<Vec<RecordRow>> {
+    let (mut page, mut budget) = (Vec::with_capacity(candidates.len()), Budget::of_page());
+    for candidate in candidates {
+        let Some(row) = rows::show_within(connection, candidate.record_id, candidate.part, &mut budget)?
+        else {
+            break;
+        };
+        page.push(row);
+    }
+    Ok(page)
 }
 
 /// A record that may be on the page.

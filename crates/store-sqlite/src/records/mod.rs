@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod buckets;
+mod budget;
 mod changes;
 mod expand;
 mod find;

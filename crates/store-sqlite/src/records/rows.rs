@@ -5,6 +5,7 @@ use pdpp_store::{RecordRow, project};
 use pdpp_wire::{Instant, RecordKey};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
+use super::budget::Budget;
 use super::target::Part;
 use crate::fault::{Fault, Outcome};
 use crate::ingest::read_history;
@@ -20,21 +21,36 @@ pub(super) struct Stored {
     pub(super) consent_at: Option<i64>,
     emitted_at: i64,
     history: Option<String>,
+    has_data: bool,
     data: Option<String>,
 }
 
-const COLUMNS: &str = "id, key, created_seq, deleted_at, consent_at, emitted_at, history, data";
+const COLUMNS: &str = "id, key, created_seq, deleted_at, consent_at, emitted_at, history, data IS NOT NULL";
 
-/// One record by its number.
-pub(super) fn get(connection: &Connection, id: i64) -> Outcome<Stored> {
-    let sql = format!("SELECT {COLUMNS} FROM records WHERE id = ?");
-    let stored = prepare(connection, &sql)?.query_row([id], read).optional()?;
+/// One record by its number; its data only when that is at most so long.
+pub(super) fn get(connection: &Connection, id: i64, most_bytes: i64) -> Outcome<Stored> {
+    // The length stands before the text, which is not touched to learn it.
+    let sql = format!(
+        "SELECT {COLUMNS}, CASE WHEN octet_length(data) <= ?2 THEN data END FROM records WHERE id = ?1"
+    );
+    let stored = prepare(connection, &sql)?.query_row([id, most_bytes], read).optional()?;
     stored.ok_or_else(|| Fault::damaged("a field row has no record"))
+}
+
+/// One record as a part shows it, if the budget has room for it.
+pub(super) fn show_within(
+    connection: &Connection,
+    id: i64,
+    part: &Part<'_>,
+    budget: &mut Budget,
+) -> Outcome<Option<RecordRow>> {
+    get(connection, id, budget.room(part))?.show_within(part, budget)
 }
 
 /// One live record by its key.
 pub(super) fn find_live(connection: &Connection, scope_id: i64, key: &RecordKey) -> Outcome<Option<Stored>> {
-    let sql = format!("SELECT {COLUMNS} FROM records WHERE scope_id = ? AND key = ? AND deleted_seq IS NULL");
+    let sql =
+        format!("SELECT {COLUMNS}, data FROM records WHERE scope_id = ? AND key = ? AND deleted_seq IS NULL");
     Ok(prepare(connection, &sql)?.query_row((scope_id, key.as_str()), read).optional()?)
 }
 
@@ -47,7 +63,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
         consent_at: row.get(4)?,
         emitted_at: row.get(5)?,
         history: row.get(6)?,
-        data: row.get(7)?,
+        has_data: row.get(7)?,
+        data: row.get(8)?,
     })
 }
 
@@ -55,6 +72,15 @@ impl Stored {
     /// The record's latest change to a field of the set: sequence and emission time.
     pub(super) fn visible_change(&self, fields: &FieldSet) -> Outcome<(u64, Instant)> {
         visible_change(self.history.as_deref(), self.created_seq, self.emitted_at, fields)
+    }
+
+    /// The record as a part shows it, if the budget has room for it.
+    pub(super) fn show_within(self, part: &Part<'_>, budget: &mut Budget) -> Outcome<Option<RecordRow>> {
+        if self.has_data && self.data.is_none() {
+            return Ok(None);
+        }
+        let row = self.show(part)?;
+        Ok(budget.take(row.data.get().len()).then_some(row))
     }
 
     /// The record as a part shows it.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod blobs;
+mod large;
 mod opening;
 mod purging;
 mod query_plans;
