@@ -71,8 +71,8 @@ impl Archive {
             (None, Some(_)) => Became::Added,
             (Some(_), None) => Became::Deleted,
         };
-        if became != Became::Conflict {
-            // A connection counts as in use from its first accepted record on.
+        if became == Became::Added {
+            // A connection counts as in use from its first record on.
             self.active.insert(connection);
         }
         if matches!(became, Became::Unchanged | Became::Conflict) {

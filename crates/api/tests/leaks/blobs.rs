@@ -1,5 +1,6 @@
 //! A few blobs that records may refer to.
 
+use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use sha2::{Digest as _, Sha256};
@@ -14,8 +15,11 @@ pub(crate) fn all() -> [(&'static str, usize); 4] {
 }
 
 fn id(content: &str) -> String {
-    let hex: String = Sha256::digest(content.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("blob_sha256_{hex}")
+    let mut id = "blob_sha256_".to_owned();
+    for byte in Sha256::digest(content.as_bytes()) {
+        let _ = write!(id, "{byte:02x}");
+    }
+    id
 }
 
 /// The content with this id.

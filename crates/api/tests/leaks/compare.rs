@@ -53,11 +53,11 @@ pub(crate) fn same_as_twin(ours: &Reply, twins: &Reply) -> Result<(), String> {
     if ours.status != twins.status {
         return Err(format!("status {} here, {} in the twin", ours.status, twins.status));
     }
-    if ours.headers != twins.headers {
-        return Err(format!("headers {:?} here, {:?} in the twin", ours.headers, twins.headers));
-    }
     if ours.body == twins.body {
-        return Ok(());
+        return match ours.headers == twins.headers {
+            true => Ok(()),
+            false => Err(format!("headers {:?} here, {:?} in the twin", ours.headers, twins.headers)),
+        };
     }
     let text = |reply: &Reply| String::from_utf8_lossy(&reply.body).into_owned();
     let (ours_text, twins_text) = (text(ours), text(twins));
@@ -80,10 +80,16 @@ pub(crate) fn same_as_model(ours: &Reply, expected: &Answer) -> Result<(), Strin
         }
         Answer::Json { body, .. } => {
             if ours.status != 200 {
-                return Err(format!("{} {}, the model answers 200", ours.status, String::from_utf8_lossy(&ours.body)));
+                return Err(format!(
+                    "{} {}, the model answers 200",
+                    ours.status,
+                    String::from_utf8_lossy(&ours.body)
+                ));
             }
             let mut given = ours.json();
-            for warning in given.pointer_mut("/meta/warnings").and_then(Value::as_array_mut).into_iter().flatten() {
+            for warning in
+                given.pointer_mut("/meta/warnings").and_then(Value::as_array_mut).into_iter().flatten()
+            {
                 warning.as_object_mut().map(|members| members.remove("message"));
             }
             differ(&given, body)
@@ -152,12 +158,24 @@ fn told(path: &str, ours: Option<&Value>, theirs: Option<&Value>) -> String {
 /// The status that belongs to each code of the read surface.
 fn status_of(code: &str) -> Option<u16> {
     Some(match code {
-        "invalid_request" | "invalid_argument" | "invalid_cursor" | "invalid_expand" | "invalid_sort"
-        | "invalid_field_path" | "invalid_window" | "unknown_field" | "connector_instance_inactive"
+        "invalid_request"
+        | "invalid_argument"
+        | "invalid_cursor"
+        | "invalid_expand"
+        | "invalid_sort"
+        | "invalid_field_path"
+        | "invalid_window"
+        | "unknown_field"
+        | "connector_instance_inactive"
         | "connector_instance_connector_mismatch" => 400,
         "field_not_granted" | "insufficient_scope" | "grant_stream_not_allowed" | "grant_revoked" => 403,
-        "not_found" | "blob_not_found" | "connection_not_found" | "connector_instance_not_found"
-        | "stream_not_declared" | "field_not_found" | "query_not_found" => 404,
+        "not_found"
+        | "blob_not_found"
+        | "connection_not_found"
+        | "connector_instance_not_found"
+        | "stream_not_declared"
+        | "field_not_found"
+        | "query_not_found" => 404,
         "ambiguous_connection" | "ambiguous_schema_detail" => 409,
         "cursor_expired" => 410,
         "invalid_range" => 416,

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::archive::{Archive, Row};
 use crate::blobs;
 use crate::model::{Token, window_paths};
 use crate::question::{Arg, OWNER, Question, Route};
 use crate::rng::Rng;
-use crate::world::{DAYS, Field, Kind, MOMENTS, Place, Stream, UNDECLARED, World, canonical, keys_of};
+use crate::world::{
+    DAYS, Field, Kind, MOMENTS, Place, Relation, Stream, UNDECLARED, World, canonical, keys_of,
+};
 
 /// A token an earlier answer gave out, with the request that continues it.
 #[derive(Debug)]
@@ -17,6 +20,7 @@ pub(crate) struct Issued {
 
 pub(crate) struct Asker<'a> {
     pub(crate) world: &'a World,
+    pub(crate) archive: &'a Archive,
     pub(crate) tokens: &'a [Token],
     pub(crate) issued: &'a [Issued],
 }
@@ -63,7 +67,8 @@ impl<'a> Asker<'a> {
         let streams: Vec<(usize, &'a str)> = match who {
             OWNER => {
                 let own = self.world.connections.iter().enumerate();
-                let own = own.filter(|(_, connection)| connection.place == Place::Both && connection.subject == 0);
+                let own =
+                    own.filter(|(_, connection)| connection.place == Place::Both && connection.subject == 0);
                 let streams = own.flat_map(|(index, connection)| {
                     let streams = &self.world.sources[connection.source].streams;
                     streams.iter().map(move |stream| (index, stream.name.as_str()))
@@ -72,7 +77,9 @@ impl<'a> Asker<'a> {
             }
             who => {
                 let entries = self.world.clients[who].grants.iter().flat_map(|grant| &grant.streams);
-                entries.flat_map(|entry| entry.connections.iter().map(|index| (*index, entry.name.as_str()))).collect()
+                entries
+                    .flat_map(|entry| entry.connections.iter().map(|index| (*index, entry.name.as_str())))
+                    .collect()
             }
         };
         let (connection, name) = *rng.pick(&streams);
@@ -80,7 +87,11 @@ impl<'a> Asker<'a> {
             name: name.to_owned(),
             stream: self.world.stream(connection, name),
             granted: BTreeSet::new(),
-            connections: streams.iter().filter(|(_, known)| *known == name).map(|(index, _)| *index).collect(),
+            connections: streams
+                .iter()
+                .filter(|(_, known)| *known == name)
+                .map(|(index, _)| *index)
+                .collect(),
         };
         if let (true, Some(entry)) = (who != OWNER, self.world.cover(who.min(1), connection, name)) {
             subject.granted.clone_from(&entry.fields);
@@ -88,8 +99,8 @@ impl<'a> Asker<'a> {
             subject.granted = stream.fields.iter().map(|field| field.name.to_owned()).collect();
         }
         match rng.below(100) {
-            0..=3 => subject.name = "nope".to_owned(),
-            4..=7 => subject.name = (*rng.pick(&["notes", "mail", "items"])).to_owned(),
+            0..=3 => "nope".clone_into(&mut subject.name),
+            4..=7 => (*rng.pick(&["notes", "mail", "items"])).clone_into(&mut subject.name),
             _ => {}
         }
         subject
@@ -120,7 +131,11 @@ impl<'a> Asker<'a> {
             _ => question.with("connector_id", *rng.pick(&["alpha", "omega", "nope"])),
         };
         // The owner of several sources must say which one is meant.
-        if question.who == OWNER && !question.has("connection_id") && !question.has("connector_id") && rng.chance(80) {
+        if question.who == OWNER
+            && !question.has("connection_id")
+            && !question.has("connector_id")
+            && rng.chance(80)
+        {
             let source = &self.world.sources[self.world.connections[*rng.pick(&subject.connections)].source];
             let id = if rng.chance(70) { &source.key } else { &source.uri };
             return question.with("connector_id", id.clone());
@@ -130,8 +145,10 @@ impl<'a> Asker<'a> {
 
     /// A field name: mostly granted, sometimes only declared, rarely unknown.
     fn name(&self, rng: &mut Rng, subject: &Subject<'_>) -> String {
-        let declared: Vec<&str> = subject.stream.map_or(vec!["id"], |s| s.fields.iter().map(|f| f.name).collect());
-        let granted: Vec<&String> = subject.granted.iter().filter(|name| declared.contains(&name.as_str())).collect();
+        let declared: Vec<&str> =
+            subject.stream.map_or(vec!["id"], |s| s.fields.iter().map(|f| f.name).collect());
+        let granted: Vec<&String> =
+            subject.granted.iter().filter(|name| declared.contains(&name.as_str())).collect();
         match rng.below(100) {
             0..=88 if !granted.is_empty() => (*rng.pick(&granted)).clone(),
             0..=96 => (*rng.pick(&declared)).to_owned(),
@@ -166,7 +183,8 @@ impl<'a> Asker<'a> {
             return question;
         }
         for _ in 0..=rng.below(2) {
-            let ranged: Vec<&str> = subject.stream.map_or(Vec::new(), |s| s.ranges.iter().map(|(name, _)| *name).collect());
+            let ranged: Vec<&str> =
+                subject.stream.map_or(Vec::new(), |s| s.ranges.iter().map(|(name, _)| *name).collect());
             let range = rng.chance(50);
             let name = if range { self.name_among(rng, subject, &ranged) } else { self.name(rng, subject) };
             let field = subject.stream.and_then(|stream| stream.field(&name));
@@ -183,7 +201,8 @@ impl<'a> Asker<'a> {
     }
 
     fn records(&self, rng: &mut Rng, subject: &Subject<'_>, who: usize) -> Question {
-        let mut question = self.select(rng, subject, Question::new(who, Route::Records(subject.name.clone())));
+        let mut question =
+            self.select(rng, subject, Question::new(who, Route::Records(subject.name.clone())));
         question = self.fields(rng, subject, question);
         question = self.filter(rng, subject, question);
         if rng.chance(10) {
@@ -202,7 +221,8 @@ impl<'a> Asker<'a> {
         }
         question = limit(rng, question);
         if rng.chance(20) {
-            question = question.with("count", *rng.pick(&["exact", "exact", "estimated", "none", "none", "many"]));
+            question =
+                question.with("count", *rng.pick(&["exact", "exact", "estimated", "none", "none", "many"]));
         }
         if rng.chance(15) {
             question = question.with("window", *rng.pick(&["exact", "exact", "exact", "none", "open"]));
@@ -211,10 +231,26 @@ impl<'a> Asker<'a> {
     }
 
     fn expand(&self, rng: &mut Rng, subject: &Subject<'_>, mut question: Question) -> Question {
-        if !rng.chance(22) {
+        if !rng.chance(35) {
             return question;
         }
-        let declared: Vec<&str> = subject.stream.map_or(Vec::new(), |s| s.relations.iter().map(|r| r.name).collect());
+        let relations = subject.stream.map_or(&[][..], |stream| stream.relations.as_slice());
+        let usable = |relation: &&Relation| {
+            let covered = |connection: &usize| match question.who {
+                OWNER => true,
+                who => self
+                    .world
+                    .cover(who, *connection, &relation.stream)
+                    .is_some_and(|entry| entry.fields.contains(relation.foreign_key)),
+            };
+            relation.expand.is_some() && subject.connections.iter().any(covered)
+        };
+        let any = rng.chance(20);
+        let declared: Vec<&str> = relations
+            .iter()
+            .filter(|relation| any || usable(relation))
+            .map(|relation| relation.name)
+            .collect();
         let relation = match rng.below(20) {
             0 => "nope",
             1 => "children.children",
@@ -234,7 +270,8 @@ impl<'a> Asker<'a> {
 
     fn changes(&self, rng: &mut Rng, subject: &Subject<'_>, who: usize) -> Question {
         let question = self.select(rng, subject, Question::new(who, Route::Records(subject.name.clone())));
-        let question = limit(rng, self.fields(rng, subject, question));
+        let question = self.fields(rng, subject, question);
+        let question = limit(rng, question);
         let question = question.with("changes_since", if rng.chance(97) { "beginning" } else { "bm9wZQ" });
         match rng.below(25) {
             0 => question.with("order", "asc"),
@@ -259,7 +296,10 @@ impl<'a> Asker<'a> {
                 question.query.retain(|(name, _)| name != "limit");
                 question = limit(rng, question);
             }
-            6 => question = question.with("order", *rng.pick(&["asc", "desc"])),
+            6 => {
+                question.query.retain(|(name, _)| name != "order");
+                question = question.with("order", *rng.pick(&["asc", "desc"]));
+            }
             7 => {
                 question.query.retain(|(name, _)| name != "fields" && name != "view");
                 question = question.with("fields", "id");
@@ -279,26 +319,61 @@ impl<'a> Asker<'a> {
         question
     }
 
-    fn key(&self, rng: &mut Rng, subject: &Subject<'_>) -> String {
-        match subject.stream {
-            Some(stream) if rng.chance(95) => canonical(rng.pick(&keys_of(stream))),
+    /// A live record of the stream, mostly one the caller can see.
+    fn row(&self, rng: &mut Rng, subject: &Subject<'_>, who: usize) -> Option<&'a Row> {
+        let visible = |row: &&Row| match (who, row.data()) {
+            (_, None) => false,
+            (OWNER, Some(_)) => true,
+            (who, Some(data)) => self
+                .world
+                .cover(who, row.connection, &row.stream)
+                .is_some_and(|entry| entry.shows(&row.key, data)),
+        };
+        let known = |row: &&Row| row.stream == subject.name && subject.connections.contains(&row.connection);
+        let rows: Vec<&Row> = self.archive.rows.iter().filter(known).collect();
+        let seen: Vec<&Row> = rows.iter().copied().filter(visible).collect();
+        match rng.below(10) {
+            0 => None,
+            1 => (!rows.is_empty()).then(|| *rng.pick(&rows)),
+            _ => (!seen.is_empty()).then(|| *rng.pick(&seen)),
+        }
+    }
+
+    /// A question about one record, and perhaps its connection.
+    fn one(&self, rng: &mut Rng, subject: &Subject<'_>, row: Option<&Row>, question: Question) -> Question {
+        match row.filter(|_| rng.chance(80)) {
+            Some(row) => question.with("connection_id", self.world.connections[row.connection].id.clone()),
+            None => self.select(rng, subject, question),
+        }
+    }
+
+    fn key(rng: &mut Rng, subject: &Subject<'_>, row: Option<&Row>) -> String {
+        match (row, subject.stream) {
+            (Some(row), _) => row.key.clone(),
+            (None, Some(stream)) if rng.chance(90) => canonical(rng.pick(&keys_of(stream)).as_slice()),
             _ => (*rng.pick(&["nobody", "k0", "[\"k0\",\"p\"]", "."])).to_owned(),
         }
     }
 
     fn record(&self, rng: &mut Rng, subject: &Subject<'_>, who: usize) -> Question {
-        let key = self.key(rng, subject);
-        let question = self.select(rng, subject, Question::new(who, Route::Record(subject.name.clone(), key)));
+        let row = self.row(rng, subject, who);
+        let route = Route::Record(subject.name.clone(), Self::key(rng, subject, row));
+        let question = self.one(rng, subject, row, Question::new(who, route));
         let question = self.fields(rng, subject, question);
         self.expand(rng, subject, question)
     }
 
     fn window(&self, rng: &mut Rng, subject: &Subject<'_>, who: usize) -> Question {
-        let key = self.key(rng, subject);
-        let question = self.select(rng, subject, Question::new(who, Route::Window(subject.name.clone(), key)));
+        let row = self.row(rng, subject, who);
+        let route = Route::Window(subject.name.clone(), Self::key(rng, subject, row));
+        let question = self.one(rng, subject, row, Question::new(who, route));
+        let texts = row.and_then(Row::data).into_iter().flatten();
+        let texts = texts.filter(|(name, value)| subject.granted.contains(*name) && !value.is_number());
+        let texts: BTreeSet<String> = texts.map(|(name, _)| name.clone()).collect();
         let path = match rng.below(100) {
-            0..=79 => rng.pick(&window_paths(&subject.granted)).clone(),
-            80..=95 => {
+            0..=69 if !texts.is_empty() => rng.pick(&window_paths(&texts)).clone(),
+            0..=84 => rng.pick(&window_paths(&subject.granted)).clone(),
+            85..=95 => {
                 let declared = subject.stream.map_or(BTreeSet::from(["id".to_owned()]), |stream| {
                     stream.fields.iter().map(|field| field.name.to_owned()).collect()
                 });
@@ -307,19 +382,26 @@ impl<'a> Asker<'a> {
             96 => String::new(),
             _ => self.name(rng, subject),
         };
+        // A few letters of the field itself, in the other case.
+        let text = row.and_then(Row::data).and_then(|data| data.get(&path)?.as_str()).unwrap_or_default();
+        let (skip, take) = (rng.below(text.chars().count() + 1), 1 + rng.below(4));
+        let piece: String = text.chars().skip(skip).take(take).flat_map(char::to_uppercase).collect();
+        let piece = Some(piece).filter(|piece| !piece.is_empty() && rng.chance(80));
         let question = question.with("field", path);
         let chars = |rng: &mut Rng| rng.below(14).to_string();
-        match rng.below(20) {
-            0..=4 => question,
-            5..=10 => question.with("offset_chars", chars(rng)).with("limit_chars", (1 + rng.below(9)).to_string()),
-            11 => question.with("cursor", chars(rng)),
-            12 => question.with("limit_chars", *rng.pick(&["99999", "0", "-1", "x"])),
-            13 => question.with("before_chars", "3"),
-            14 => question.with("q", "a").with("offset_chars", "1"),
-            15 => question.with("q", ""),
+        match rng.below(40) {
+            0..=12 => question,
+            13..=23 => {
+                question.with("offset_chars", chars(rng)).with("limit_chars", (1 + rng.below(9)).to_string())
+            }
+            24..=25 => question.with("cursor", chars(rng)),
+            26 => question.with("limit_chars", *rng.pick(&["99999", "99999", "0", "-1", "x"])),
+            27 => question.with("before_chars", "3"),
+            28 => question.with("q", "a").with("offset_chars", "1"),
+            29 => question.with("q", ""),
             _ => {
                 let words = ["cafe", "CAFÉ", "uber", "ok", "o", "words", "NULL", "ete a", "zzz", "k"];
-                let mut question = question.with("q", *rng.pick(&words));
+                let mut question = question.with("q", piece.as_deref().unwrap_or(*rng.pick(&words)));
                 for name in ["before_chars", "after_chars", "limit_chars"] {
                     if rng.chance(40) {
                         question = question.with(name, (1 + rng.below(9)).to_string());
@@ -331,8 +413,10 @@ impl<'a> Asker<'a> {
     }
 
     fn aggregate(&self, rng: &mut Rng, subject: &Subject<'_>, who: usize) -> Question {
-        let mut question = self.select(rng, subject, Question::new(who, Route::Aggregate(subject.name.clone())));
-        let declared = |kind: &str| subject.stream.map_or(Vec::new(), |stream| stream.aggregated(kind).to_vec());
+        let mut question =
+            self.select(rng, subject, Question::new(who, Route::Aggregate(subject.name.clone())));
+        let declared =
+            |kind: &str| subject.stream.map_or(Vec::new(), |stream| stream.aggregated(kind).to_vec());
         match rng.below(20) {
             0..=3 => question = question.with("metric", "count"),
             4..=9 => {
@@ -361,10 +445,9 @@ impl<'a> Asker<'a> {
                 }
             }
         }
-        if question.has("group_by") || question.has("group_by_time") || rng.chance(3) {
-            if rng.chance(60) {
-                question = question.with("limit", *rng.pick(&["1", "1", "2", "2", "3", "100", "0", "101"]));
-            }
+        let grouped = question.has("group_by") || question.has("group_by_time");
+        if (grouped && rng.chance(60)) || rng.chance(2) {
+            question = question.with("limit", *rng.pick(&["1", "1", "2", "2", "3", "100", "0", "101"]));
         }
         self.filter(rng, subject, question)
     }
@@ -392,12 +475,15 @@ impl<'a> Asker<'a> {
     }
 
     fn blob(&self, rng: &mut Rng, subject: &Subject<'_>, who: usize) -> Question {
-        let id = match rng.below(20) {
-            0 => format!("blob_sha256_{}", "0".repeat(64)),
-            1 => "nope".to_owned(),
+        let row = self.row(rng, subject, who);
+        let referred = row.and_then(Row::data).and_then(|data| data.get("blob_ref")?["blob_id"].as_str());
+        let id = match (referred, rng.below(20)) {
+            (_, 0) => format!("blob_sha256_{}", "0".repeat(64)),
+            (_, 1) => "nope".to_owned(),
+            (Some(id), 2..=16) => id.to_owned(),
             _ => rng.pick(&blobs::all()).0.to_owned(),
         };
-        let mut question = self.select(rng, subject, Question::new(who, Route::Blob(id)));
+        let mut question = self.one(rng, subject, row, Question::new(who, Route::Blob(id)));
         question.range = rng.chance(25).then(|| *rng.pick(&["bytes=2-4", "bytes=2-4", "bytes=900-"]));
         question.head = question.range.is_none() && rng.chance(10);
         question
@@ -420,7 +506,7 @@ fn operand(rng: &mut Rng, field: Option<&Field>) -> String {
     let words: &[&str] = match field.map(|field| (field.kind, field.name)) {
         Some((Kind::Flag, _)) => &["true", "false"],
         Some((Kind::Whole, _)) => &["-2", "-1", "0", "1", "2", "3", "4"],
-        Some((Kind::Number, _)) => &["0", "1", "2", "1.25", "2.0", "2.75"],
+        Some((Kind::Number, _)) => &["0", "1", "2", "0.875", "1.625", "2.0", "2.375"],
         Some((Kind::Moment, "day")) => &DAYS,
         Some((Kind::Moment, _)) => &MOMENTS,
         Some((_, "id")) => &["k0", "k1", "k/5", "ü 6", "h0"],

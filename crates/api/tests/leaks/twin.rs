@@ -1,7 +1,5 @@
 //! What happens in a store over time, and in its twin: the same inside the grant, anything outside.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use crate::archive::{Archive, Data};
@@ -28,9 +26,6 @@ pub(crate) struct Write {
     pub(crate) emitted_at: i64,
 }
 
-/// Keys that live on outside the grant in the twin only; the first store leaves them alone.
-pub(crate) type Burned = BTreeSet<(usize, String, String)>;
-
 /// Whether nothing that happens to this key can ever be inside the grant.
 fn is_outside(entry: Option<&GrantedStream>, key: &[String]) -> bool {
     let Some(entry) = entry else { return true };
@@ -39,21 +34,28 @@ fn is_outside(entry: Option<&GrantedStream>, key: &[String]) -> bool {
 }
 
 /// The next thing that happens in the first store.
-pub(crate) fn next_step(rng: &mut Rng, world: &World, archive: &Archive, burned: &Burned) -> Option<Step> {
+pub(crate) fn next_step(rng: &mut Rng, world: &World, archive: &Archive) -> Step {
     let places: Vec<usize> =
         (0..world.connections.len()).filter(|index| world.connections[*index].place == Place::Both).collect();
     let connection = *rng.pick(&places);
-    let step = step_in(rng, world, archive, connection);
-    match &step {
-        Step::Write(write) if burned.contains(&(connection, write.stream.clone(), canonical(&write.key))) => None,
-        _ => Some(step),
+    let granted: Vec<&GrantedStream> =
+        world.clients[0].grants.iter().flat_map(|grant| &grant.streams).collect();
+    let entry = *rng.pick(&granted);
+    let inside = *rng.pick(&entry.connections);
+    let anywhere = any_stream(rng, world, connection);
+    match world.stream(inside, &entry.name).filter(|_| rng.chance(70)) {
+        Some(stream) => step_in(rng, world, archive, inside, stream),
+        None => step_in(rng, world, archive, connection, anywhere),
     }
 }
 
-fn step_in(rng: &mut Rng, world: &World, archive: &Archive, connection: usize) -> Step {
-    let source = &world.sources[world.connections[connection].source];
-    let stream = rng.pick(&source.streams);
-    if rng.chance(2) {
+fn any_stream<'w>(rng: &mut Rng, world: &'w World, connection: usize) -> &'w Stream {
+    rng.pick(&world.sources[world.connections[connection].source].streams)
+}
+
+fn step_in(rng: &mut Rng, world: &World, archive: &Archive, connection: usize, stream: &Stream) -> Step {
+    // Where blobs were uploaded, a purge would also take bytes away.
+    if rng.chance(1) && !(world.uploads && stream.field("blob_ref").is_some()) {
         return Step::Purge { connection, stream: stream.name.clone() };
     }
     let key = rng.pick(&keys_of(stream)).clone();
@@ -71,7 +73,9 @@ fn step_in(rng: &mut Rng, world: &World, archive: &Archive, connection: usize) -
 
 fn emission(rng: &mut Rng) -> i64 {
     let start = 1_772_000_000_000_000;
-    start + i64::try_from(rng.below(20 * 86_400)).expect("small") * 1_000_000 + i64::try_from(rng.below(999)).expect("small")
+    start
+        + i64::try_from(rng.below(20 * 86_400)).expect("small") * 1_000_000
+        + i64::try_from(rng.below(999)).expect("small")
 }
 
 /// A record whose fields are all drawn anew.
@@ -130,7 +134,7 @@ pub(crate) fn twin_steps(rng: &mut Rng, world: &World, twin: &Archive, step: &St
                 _ => match rng.below(3) {
                     0 => Vec::new(),
                     1 => vec![step.clone()],
-                    _ => vec![outside(rng, world, twin, write.connection, entry).unwrap_or_else(|| step.clone())],
+                    _ => vec![outside(rng, world, twin, write.connection).unwrap_or_else(|| step.clone())],
                 },
             }
         }
@@ -155,9 +159,8 @@ fn veiled(rng: &mut Rng, stream: &Stream, entry: &GrantedStream, data: &Data) ->
         }
     }
     for (name, value) in data {
-        if entry.fields.contains(name) {
-            twin.insert(name.clone(), value.clone());
-        } else if stream.key.contains(&name.as_str()) && rng.chance(80) {
+        // An ungranted key field may only be left out: another value would be another record.
+        if entry.fields.contains(name) || (stream.key.contains(&name.as_str()) && rng.chance(80)) {
             twin.insert(name.clone(), value.clone());
         }
     }
@@ -181,20 +184,14 @@ fn veiled(rng: &mut Rng, stream: &Stream, entry: &GrantedStream, data: &Data) ->
 }
 
 /// Something that happens in the twin alone, outside the grant.
-pub(crate) fn noise(rng: &mut Rng, world: &World, twin: &Archive, burned: &mut Burned) -> Option<Step> {
+pub(crate) fn noise(rng: &mut Rng, world: &World, twin: &Archive) -> Option<Step> {
     let connection = rng.below(world.connections.len());
     match rng.below(10) {
         0..=4 => hidden_change(rng, world, twin),
-        5 => reborn_outside(rng, world, twin, burned),
-        6 if !granted_at_all(world, connection) => {
+        5 if !granted_at_all(world, connection) => {
             Some(Step::Rename { connection, label: format!("Renamed {}", rng.below(9)) })
         }
-        _ => {
-            let source = &world.sources[world.connections[connection].source];
-            let stream = rng.pick(&source.streams);
-            let entry = world.cover(0, connection, &stream.name);
-            outside(rng, world, twin, connection, entry)
-        }
+        _ => outside(rng, world, twin, connection),
     }
 }
 
@@ -204,15 +201,9 @@ fn granted_at_all(world: &World, connection: usize) -> bool {
 }
 
 /// A write, delete or purge that the grant knows nothing of.
-fn outside(
-    rng: &mut Rng,
-    world: &World,
-    twin: &Archive,
-    connection: usize,
-    entry: Option<&GrantedStream>,
-) -> Option<Step> {
-    let step = step_in(rng, world, twin, connection);
-    let _ = entry;
+fn outside(rng: &mut Rng, world: &World, twin: &Archive, connection: usize) -> Option<Step> {
+    let stream = any_stream(rng, world, connection);
+    let step = step_in(rng, world, twin, connection, stream);
     match &step {
         Step::Write(write) => {
             is_outside(world.cover(0, connection, &write.stream), &write.key).then_some(step)
@@ -237,21 +228,4 @@ fn hidden_change(rng: &mut Rng, world: &World, twin: &Archive) -> Option<Step> {
     let data = Some(veiled(rng, stream, entry, row.data()?));
     let (connection, stream) = (row.connection, row.stream.clone());
     Some(Step::Write(Write { connection, stream, key, data, emitted_at: emission(rng) }))
-}
-
-/// A deleted record comes back outside the grant's time: for the reader it stays deleted.
-fn reborn_outside(rng: &mut Rng, world: &World, twin: &Archive, burned: &mut Burned) -> Option<Step> {
-    let gone: Vec<_> = twin.rows.iter().filter(|row| row.data().is_none()).collect();
-    if gone.is_empty() {
-        return None;
-    }
-    let row = rng.pick(&gone);
-    let limit = world.cover(0, row.connection, &row.stream)?.time.as_ref()?;
-    let stream = world.stream(row.connection, &row.stream)?;
-    let key = keys_of(stream).into_iter().find(|key| canonical(key) == row.key)?;
-    let mut data = fresh(rng, stream, &key);
-    data.insert(limit.field.to_owned(), json!("soon"));
-    burned.insert((row.connection, row.stream.clone(), row.key.clone()));
-    let (connection, stream) = (row.connection, row.stream.clone());
-    Some(Step::Write(Write { connection, stream, key, data: Some(data), emitted_at: emission(rng) }))
 }

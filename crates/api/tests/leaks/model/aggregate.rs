@@ -12,6 +12,7 @@ use super::scope::{Scope, Seen};
 use super::{Answer, Faults, Model};
 use crate::moment::micros;
 use crate::question::Question;
+use crate::world::Kind;
 
 const GRANULARITIES: [&str; 7] = ["minute", "hour", "day", "week", "month", "quarter", "year"];
 
@@ -86,26 +87,30 @@ impl<'a> Model<'a> {
             }
         }
         let (granularity, zone) = (question.text("granularity"), question.text("time_zone"));
-        match by_time {
-            None => faults.add_if(granularity.is_some() || zone.is_some(), "invalid_request"),
-            Some(_) => {
-                faults.add_if(!granularity.is_some_and(|word| GRANULARITIES.contains(&word)), "invalid_request");
-                faults.add_if(zone.is_some_and(|zone| TimeZone::get(zone).is_err()), "invalid_request");
-            }
+        if by_time.is_none() {
+            faults.add_if(granularity.is_some() || zone.is_some(), "invalid_request");
+            return;
         }
+        let known = granularity.is_some_and(|word| GRANULARITIES.contains(&word));
+        faults.add_if(!known, "invalid_request");
+        faults.add_if(zone.is_some_and(|zone| TimeZone::get(zone).is_err()), "invalid_request");
     }
 }
 
 fn value(scope: &Scope<'_>, seen: &[Seen<'_>], metric: &str, field: Option<&str>) -> Value {
     let Some(field) = field else { return json!(seen.len()) };
     let kind = scope.stream.field(field).expect("checked").kind;
-    let numbers = seen.iter().filter_map(|seen| Some((number(kind, seen.data(), field)?, &seen.data()[field])));
+    let numbers =
+        seen.iter().filter_map(|seen| Some((number(kind, seen.data(), field)?, &seen.data()[field])));
     match metric {
         "sum" => json!(numbers.map(|(number, _)| number).sum::<f64>()),
         "min" => numbers.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Value::Null, |(_, value)| value.clone()),
         "max" => numbers.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(Value::Null, |(_, value)| value.clone()),
         _ => {
-            let values = seen.iter().filter_map(|seen| seen.data().get(field)).filter(|value| !value.is_null());
+            // A text that is no date is no value of a date field.
+            let is_date = |value: &Value| value.as_str().and_then(micros).is_some();
+            let fits = |value: &&Value| !value.is_null() && (kind != Kind::Moment || is_date(value));
+            let values = seen.iter().filter_map(|seen| seen.data().get(field)).filter(fits);
             json!(values.map(Value::to_string).collect::<BTreeSet<_>>().len())
         }
     }
@@ -138,7 +143,8 @@ fn by_moment(seen: &[Seen<'_>], field: &str, granularity: &str, zone: &TimeZone)
             }
         }
     }
-    let mut groups: Vec<(Value, usize)> = buckets.into_iter().map(|(key, count)| (json!(key), count)).collect();
+    let mut groups: Vec<(Value, usize)> =
+        buckets.into_iter().map(|(key, count)| (json!(key), count)).collect();
     if without > 0 {
         groups.push((Value::Null, without));
     }

@@ -35,7 +35,8 @@ impl<'a> Model<'a> {
         mut faults: Faults,
     ) -> Answer {
         let told = |name: &str| question.text(name).is_some_and(|value| value != "none");
-        let alien = ["order", "sort", "count", "window"].iter().any(|name| told(name)) || !question.filters().is_empty();
+        let alien = ["order", "sort", "count", "window"].iter().any(|name| told(name))
+            || !question.filters().is_empty();
         let expand = !question.expand().is_empty() || !question.expand_limits().is_empty();
         // With a cursor alone it is as right to say that the cursor does not belong to such a query.
         let by_cursor = !question.has("changes_since");
@@ -72,7 +73,10 @@ impl<'a> Model<'a> {
         entries.sort_by(|a, b| a.place.cmp(&b.place));
         entries.retain(|entry| after.as_ref().is_none_or(|after| entry.place > *after));
         let size = usize::try_from(limit.min(100)).expect("at most 100");
-        let last = entries.get(size.saturating_sub(1)).filter(|_| entries.len() > size).map(|entry| entry.place.clone());
+        let last = entries
+            .get(size.saturating_sub(1))
+            .filter(|_| entries.len() > size)
+            .map(|entry| entry.place.clone());
         let cursor = last.map(|after| Token::ChangesPage {
             basis: basis.clone(),
             since,
@@ -87,7 +91,8 @@ impl<'a> Model<'a> {
 
     fn mark(&self, scope: &Scope<'a>) -> Mark {
         let epochs = scope.parts.iter();
-        let epochs = epochs.map(|part| (part.connection, self.archive.epoch(part.connection, &scope.stream.name)));
+        let epochs =
+            epochs.map(|part| (part.connection, self.archive.epoch(part.connection, &scope.stream.name)));
         Mark { sequence: self.archive.sequence, epochs: epochs.collect() }
     }
 
@@ -101,7 +106,8 @@ impl<'a> Model<'a> {
         let mut entries = Vec::new();
         for part in &scope.parts {
             let rows = self.archive.rows.iter();
-            for row in rows.filter(|row| row.connection == part.connection && row.stream == scope.stream.name) {
+            for row in rows.filter(|row| row.connection == part.connection && row.stream == scope.stream.name)
+            {
                 entries.extend(self.entry(scope, *part, row, shown, (since, horizon)));
             }
         }

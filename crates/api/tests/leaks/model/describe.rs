@@ -19,18 +19,26 @@ impl<'a> Model<'a> {
             for (index, source) in self.world.sources.iter().enumerate() {
                 for stream in &source.streams {
                     let owners = self.owners(index).into_iter();
-                    readable.extend(owners.map(|connection| (index, stream.name.as_str(), Part { connection, entry: None })));
+                    readable.extend(
+                        owners.map(|connection| {
+                            (index, stream.name.as_str(), Part { connection, entry: None })
+                        }),
+                    );
                 }
             }
         } else {
             let parts = self.everything(who).into_iter();
-            readable.extend(parts.map(|(name, part)| (self.world.connections[part.connection].source, name, part)));
+            readable.extend(
+                parts.map(|(name, part)| (self.world.connections[part.connection].source, name, part)),
+            );
         }
         for (source, name, part) in readable {
             let own = self.source(source);
             let chosen = named.is_none_or(|id| self.id(part.connection) == id)
                 && connector.is_none_or(|id| own.key == id || own.uri == id);
-            let Some(stream) = own.streams.iter().find(|stream| stream.name == name && chosen) else { continue };
+            let Some(stream) = own.streams.iter().find(|stream| stream.name == name && chosen) else {
+                continue;
+            };
             match scopes.iter_mut().find(|scope| scope.source == source && scope.stream.name == name) {
                 Some(scope) => scope.parts.push(part),
                 None => scopes.push(Scope { source, stream, parts: vec![part] }),
@@ -70,7 +78,9 @@ impl<'a> Model<'a> {
             let mut registered = |id: &str| sources.any(|source| source.key == id || source.uri == id);
             faults.add_if(connector.is_some_and(|id| !registered(id)), "not_found");
         } else {
-            let granted = |id: &str| self.everything(question.who).iter().any(|(_, part)| self.id(part.connection) == id);
+            let granted = |id: &str| {
+                self.everything(question.who).iter().any(|(_, part)| self.id(part.connection) == id)
+            };
             faults.add_if(named.is_some_and(|id| !granted(id)), "connection_not_found");
         }
         if faults.any() {
@@ -121,7 +131,8 @@ impl<'a> Model<'a> {
     fn document(&self, who: usize, scope: &Scope<'a>) -> Value {
         let mut document = scope.stream.declaration();
         let latest = self.summary(&scope.parts, &scope.stream.name).1;
-        let fields = scope.stream.fields.iter().map(|field| (field.name.to_owned(), capability(scope, field)));
+        let fields =
+            scope.stream.fields.iter().map(|field| (field.name.to_owned(), capability(scope, field)));
         document["object"] = json!("stream_metadata");
         document["field_capabilities"] = Value::Object(fields.collect());
         document["freshness"] = self.freshness(scope.source, latest);
@@ -154,7 +165,9 @@ impl<'a> Model<'a> {
     }
 
     pub(super) fn schema(&self, question: &Question, mut faults: Faults) -> Answer {
-        let is = |name: &str, word: &str| question.text(name).is_some_and(|text| text.trim().eq_ignore_ascii_case(word));
+        let is = |name: &str, word: &str| {
+            question.text(name).is_some_and(|text| text.trim().eq_ignore_ascii_case(word))
+        };
         let compact = is("view", "compact");
         let full = is("detail", "full") && !compact;
         let (stream, named) = (question.text("stream"), question.text("connection_id"));
@@ -178,7 +191,8 @@ impl<'a> Model<'a> {
         let mut connectors: Vec<Value> = Vec::new();
         for scope in &scopes {
             let mut document = self.document(question.who, scope);
-            let granted = scope.parts.iter().filter(|part| named.is_none_or(|id| self.id(part.connection) == id));
+            let granted =
+                scope.parts.iter().filter(|part| named.is_none_or(|id| self.id(part.connection) == id));
             let granted: Vec<Value> = granted.map(|part| self.offered(part.connection)).collect();
             if granted.is_empty() {
                 continue;
@@ -188,17 +202,14 @@ impl<'a> Model<'a> {
                 document["time_constraint"] = limit;
             }
             let source = self.source(scope.source);
+            if !connectors.iter().any(|connector| connector["connector_key"] == *source.key) {
+                connectors.push(json!({
+                    "object": "connector", "source": {"kind": "connector", "id": source.uri},
+                    "connector_key": source.key, "connector_id": source.key, "streams": [],
+                }));
+            }
             let known = connectors.iter_mut().find(|connector| connector["connector_key"] == *source.key);
-            let connector = match known {
-                Some(connector) => connector,
-                None => {
-                    connectors.push(json!({
-                        "object": "connector", "source": {"kind": "connector", "id": source.uri},
-                        "connector_key": source.key, "connector_id": source.key, "streams": [],
-                    }));
-                    connectors.last_mut().expect("just pushed")
-                }
-            };
+            let connector = known.expect("just pushed");
             connector["streams"].as_array_mut().expect("a list").push(document);
         }
         if compact {
@@ -228,7 +239,8 @@ impl<'a> Model<'a> {
             return json!({"token_kind": "owner", "scope": "owner"});
         }
         let grants = self.grants(who);
-        let mut bearer = json!({"token_kind": "client", "scope": "grant", "client_id": self.world.clients[who].id});
+        let mut bearer =
+            json!({"token_kind": "client", "scope": "grant", "client_id": self.world.clients[who].id});
         match grants.as_slice() {
             [one] => bearer["grant_id"] = json!(one.id),
             many => bearer["grant_ids"] = many.iter().map(|grant| json!(grant.id)).collect(),
@@ -249,7 +261,8 @@ impl<'a> Model<'a> {
             let (count, latest) = self.summary(&scope.parts, &scope.stream.name);
             let base = format!("/v1/streams/{}", scope.stream.name);
             let query = format!("?connector_id={}", source.key);
-            let sums = scope.stream.count || scope.stream.aggregations.iter().any(|(_, fields)| !fields.is_empty());
+            let sums =
+                scope.stream.count || scope.stream.aggregations.iter().any(|(_, fields)| !fields.is_empty());
             let entry = json!({
                 "object": "stream", "name": scope.stream.name, "record_count": count,
                 "last_updated": latest.map(print), "freshness": self.freshness(scope.source, latest),
@@ -288,7 +301,8 @@ fn flag(declared: bool, granted: bool) -> Value {
 fn capability(scope: &Scope<'_>, field: &Field) -> Value {
     let granted = scope.grants(field.name);
     let stream = scope.stream;
-    let operators = stream.ranges.iter().find(|(name, _)| *name == field.name).map(|(_, operators)| operators);
+    let operators =
+        stream.ranges.iter().find(|(name, _)| *name == field.name).map(|(_, operators)| operators);
     let mut range = flag(operators.is_some(), granted);
     if let Some(operators) = operators {
         range["operators"] = json!(operators);
@@ -387,7 +401,9 @@ fn flags(capability: &Value) -> String {
         if flag["declared"] == false {
             continue;
         }
-        let operators = flag["operators"].as_array().map(|words| words.iter().filter_map(Value::as_str).collect::<Vec<_>>());
+        let operators = flag["operators"]
+            .as_array()
+            .map(|words| words.iter().filter_map(Value::as_str).collect::<Vec<_>>());
         tokens.push(match (flag["usable"] == true, flag["reason"].as_str(), operators) {
             (true, _, Some(operators)) => format!("{word}={}", operators.join("|")),
             (true, _, None) => word.to_owned(),
@@ -395,9 +411,9 @@ fn flags(capability: &Value) -> String {
             (false, None, _) => format!("{word}=unusable"),
         });
     }
-    let usable = |kind: &&str| capability["aggregation"][**kind]["usable"] == true;
     let kinds = ["count_distinct", "group_by", "group_by_time", "max", "min", "sum"];
-    let kinds: Vec<&str> = kinds.iter().filter(usable).copied().collect();
+    let usable = |kind: &&str| capability["aggregation"][*kind]["usable"] == true;
+    let kinds: Vec<&str> = kinds.into_iter().filter(usable).collect();
     if !kinds.is_empty() {
         tokens.push(format!("a={}", kinds.join("|")));
     }

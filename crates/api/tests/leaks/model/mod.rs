@@ -44,8 +44,15 @@ pub(crate) struct Mark {
 pub(crate) enum Answer {
     /// One of these codes; with the connections to choose from where the protocol lists them.
     Fault(BTreeSet<&'static str>, Option<Value>),
-    Json { body: Value, cursor: Option<Token>, changes: Option<Token> },
-    Bytes { status: u16, bytes: Vec<u8> },
+    Json {
+        body: Value,
+        cursor: Option<Token>,
+        changes: Option<Token>,
+    },
+    Bytes {
+        status: u16,
+        bytes: Vec<u8>,
+    },
 }
 
 impl Answer {
@@ -130,14 +137,32 @@ impl Model<'_> {
             }
             Route::Streams | Route::Stream(_) | Route::Blob(_) => &[],
             Route::Records(_) => &[
-                "limit", "cursor", "order", "sort", "fields", "view", "filter", "changes_since", "count", "window",
-                "expand", "expand_limit",
+                "limit",
+                "cursor",
+                "order",
+                "sort",
+                "fields",
+                "view",
+                "filter",
+                "changes_since",
+                "count",
+                "window",
+                "expand",
+                "expand_limit",
             ],
             Route::Record(..) => &["fields", "expand", "expand_limit"],
-            Route::Aggregate(_) => {
-                &["metric", "field", "group_by", "group_by_time", "granularity", "time_zone", "limit", "filter"]
-            }
+            Route::Aggregate(_) => &[
+                "metric",
+                "field",
+                "group_by",
+                "group_by_time",
+                "granularity",
+                "time_zone",
+                "limit",
+                "filter",
+            ],
         };
+        faults.add_if(question.fields().is_some_and(|names| names.is_empty()), "invalid_request");
         for (name, _) in &question.query {
             let name = name.split('[').next().unwrap_or_default();
             faults.add_if(!own.contains(&name) && !SELECTORS.contains(&name), "invalid_request");

@@ -85,7 +85,12 @@ impl Condition {
 }
 
 impl<'a> Model<'a> {
-    pub(super) fn filter(&self, question: &Question, scope: &Scope<'a>, faults: &mut Faults) -> Vec<Condition> {
+    pub(super) fn filter(
+        &self,
+        question: &Question,
+        scope: &Scope<'a>,
+        faults: &mut Faults,
+    ) -> Vec<Condition> {
         let mut conditions = Vec::new();
         faults.add_if(question.has("filter"), "invalid_request");
         for (field, operator, operand) in question.filters() {
@@ -104,7 +109,9 @@ impl<'a> Model<'a> {
                 Kind::Flag => operand.parse().ok().map(Operand::Flag),
                 #[expect(clippy::cast_precision_loss, reason = "operands are small")]
                 Kind::Whole => operand.parse::<i64>().ok().map(|whole| Operand::Number(whole as f64)),
-                Kind::Number => operand.parse().ok().filter(|number: &f64| number.is_finite()).map(Operand::Number),
+                Kind::Number => {
+                    operand.parse().ok().filter(|number: &f64| number.is_finite()).map(Operand::Number)
+                }
                 #[expect(clippy::cast_precision_loss, reason = "microseconds of this century fit")]
                 Kind::Moment => micros(operand).map(|micros| Operand::Number(micros as f64)),
                 Kind::Text => Some(Operand::Text(operand.to_owned())),
@@ -135,7 +142,10 @@ impl<'a> Model<'a> {
         let limit = question.text("limit").map_or(25, |text| text.parse::<u64>().unwrap_or(0));
         faults.add_if(limit == 0, "invalid_request");
         let count = question.text("count");
-        faults.add_if(count.is_some_and(|count| !["none", "estimated", "exact"].contains(&count)), "invalid_request");
+        faults.add_if(
+            count.is_some_and(|count| !["none", "estimated", "exact"].contains(&count)),
+            "invalid_request",
+        );
         let window = question.text("window");
         faults.add_if(window.is_some_and(|window| !["none", "exact"].contains(&window)), "invalid_request");
         let scope = match self.scope(question, stream, &mut faults) {
@@ -149,7 +159,8 @@ impl<'a> Model<'a> {
         let filter = self.filter(question, &scope, &mut faults);
         let (field, ascending) = self.order(question, &scope, &mut faults);
         let expand = self.expansions(question, &scope, &mut faults);
-        let basis = self.basis(question.who, &scope, shown.as_ref(), &format!("{field:?} {ascending} {filter:?}"));
+        let basis =
+            self.basis(question.who, &scope, shown.as_ref(), &format!("{field:?} {ascending} {filter:?}"));
         let from = match question.token("cursor") {
             None => None,
             Some(Arg::Token(index)) => match &self.tokens[*index] {
@@ -170,7 +181,8 @@ impl<'a> Model<'a> {
         let mut all = self.filtered(&scope, &filter);
         all.sort_by(|a, b| after(&tuple(self, a, field), &tuple(self, b, field), ascending));
         let later = |seen: &&Seen<'_>| {
-            from.as_ref().is_none_or(|from| after(from, &tuple(self, seen, field), ascending) == Ordering::Less)
+            from.as_ref()
+                .is_none_or(|from| after(from, &tuple(self, seen, field), ascending) == Ordering::Less)
         };
         let rest: Vec<&Seen<'_>> = all.iter().filter(later).collect();
         let size = usize::try_from(limit.min(100)).expect("at most 100");
@@ -203,7 +215,12 @@ impl<'a> Model<'a> {
     }
 
     /// What a page is ordered by: the cursor field if it is granted, else the key alone.
-    fn order(&self, question: &Question, scope: &Scope<'a>, faults: &mut Faults) -> (Option<&'static str>, bool) {
+    fn order(
+        &self,
+        question: &Question,
+        scope: &Scope<'a>,
+        faults: &mut Faults,
+    ) -> (Option<&'static str>, bool) {
         let order = question.text("order");
         faults.add_if(order.is_some_and(|order| order != "asc" && order != "desc"), "invalid_request");
         let mut ascending = order == Some("asc");

@@ -32,7 +32,8 @@ impl<'a> Model<'a> {
         if faults.any() {
             return faults.answer();
         }
-        let found: Vec<Seen<'_>> = self.all_seen(&scope).into_iter().filter(|seen| seen.row.key == key).collect();
+        let found: Vec<Seen<'_>> =
+            self.all_seen(&scope).into_iter().filter(|seen| seen.row.key == key).collect();
         let seen = match self.only(&found) {
             Ok(seen) => seen,
             Err(answer) => return answer,
@@ -67,16 +68,15 @@ impl<'a> Model<'a> {
         let fields = question.fields();
         let view = question.text("view");
         faults.add_if(fields.is_some() && view.is_some(), "invalid_request");
-        faults.add_if(fields.as_ref().is_some_and(Vec::is_empty), "invalid_request");
         let names = match (fields, view) {
             (Some(fields), _) => fields,
-            (None, Some(id)) => match scope.stream.views.iter().find(|(known, _)| known == id) {
-                Some((_, fields)) => fields.clone(),
-                None => {
+            (None, Some(id)) => {
+                let Some((_, fields)) = scope.stream.views.iter().find(|(known, _)| known == id) else {
                     faults.add("invalid_request");
                     return None;
-                }
-            },
+                };
+                fields.clone()
+            }
             (None, None) => return None,
         };
         for name in &names {
@@ -104,7 +104,10 @@ impl<'a> Model<'a> {
         record["emitted_at"] = json!(print(seen.emitted_at()));
         if !expand.is_empty() {
             let children = expand.iter().map(|expansion| {
-                (expansion.relation.name.to_owned(), self.children(expansion, seen.part.connection, &seen.row.key))
+                (
+                    expansion.relation.name.to_owned(),
+                    self.children(expansion, seen.part.connection, &seen.row.key),
+                )
             });
             record["expanded"] = Value::Object(children.collect());
         }
@@ -129,7 +132,7 @@ impl<'a> Model<'a> {
     fn children(&self, expansion: &Expansion<'a>, connection: usize, key: &str) -> Value {
         let Expansion { relation, child, parts, limit } = expansion;
         let part = parts.iter().find(|part| part.connection == connection).expect("every parent is covered");
-        let order = child.cursor_field.filter(|field| parts.iter().all(|part| part.grants(field)));
+        let order = child.cursor_field.filter(|field| part.grants(field));
         let mut found = self.seen(*part, &child.name);
         found.retain(|seen| seen.data().get(relation.foreign_key) == Some(&json!(key)));
         found.sort_by(|a, b| after(&tuple(self, a, order), &tuple(self, b, order), true));
@@ -155,7 +158,8 @@ impl<'a> Model<'a> {
         let mut expansions: Vec<Expansion<'a>> = Vec::new();
         for name in names {
             let declared = scope.stream.relations.iter().find(|relation| relation.name == name);
-            let Some((relation, (default, max))) = declared.and_then(|relation| Some((relation, relation.expand?)))
+            let Some((relation, (default, max))) =
+                declared.and_then(|relation| Some((relation, relation.expand?)))
             else {
                 faults.add("invalid_expand");
                 continue;
@@ -229,17 +233,21 @@ impl<'a> Model<'a> {
             let connection = part.connection;
             let wanted = named.is_none_or(|named| self.id(connection) == named)
                 && source.is_none_or(|source| self.world.connections[connection].source == source);
-            let declares = self.world.stream(connection, stream).is_some_and(|s| s.field("blob_ref").is_some());
+            let declares =
+                self.world.stream(connection, stream).is_some_and(|s| s.field("blob_ref").is_some());
             if !wanted || !declares || !part.grants("blob_ref") {
                 continue;
             }
-            let refers = |seen: &Seen<'_>| seen.data().get("blob_ref").is_some_and(|reference| reference["blob_id"] == id);
+            let refers = |seen: &Seen<'_>| {
+                seen.data().get("blob_ref").is_some_and(|reference| reference["blob_id"] == id)
+            };
             if self.seen(part, stream).iter().any(refers) {
                 holding.insert((self.id(connection), connection));
             }
         }
         match holding.len() {
             0 => Answer::fault("blob_not_found"),
+            _ if !self.world.uploads => Answer::fault("blob_not_found"),
             1 => bytes(question, id),
             _ => {
                 let offers = holding.iter().map(|(_, connection)| self.offered(*connection)).collect();
@@ -260,7 +268,10 @@ impl<'a> Model<'a> {
         }
         let entries = self.grants(who).into_iter().flat_map(|grant| &grant.streams);
         let parts = entries.flat_map(|entry| {
-            let parts = entry.connections.iter().map(move |connection| Part { connection: *connection, entry: Some(entry) });
+            let parts = entry
+                .connections
+                .iter()
+                .map(move |connection| Part { connection: *connection, entry: Some(entry) });
             parts.map(|part| (entry.name.as_str(), part))
         });
         parts.collect()

@@ -89,7 +89,12 @@ impl<'a> Model<'a> {
         name.or(alias)
     }
 
-    pub(super) fn scope(&self, question: &Question, stream: &str, faults: &mut Faults) -> Result<Scope<'a>, Answer> {
+    pub(super) fn scope(
+        &self,
+        question: &Question,
+        stream: &str,
+        faults: &mut Faults,
+    ) -> Result<Scope<'a>, Answer> {
         let named = Self::named(question, faults);
         let found = match question.who {
             OWNER => self.owner_scope(question, stream, named),
@@ -110,7 +115,10 @@ impl<'a> Model<'a> {
         for grant in self.grants(who) {
             for entry in grant.streams.iter().filter(|entry| entry.name == stream) {
                 granted = true;
-                let parts = entry.connections.iter().map(|connection| Part { connection: *connection, entry: Some(entry) });
+                let parts = entry
+                    .connections
+                    .iter()
+                    .map(|connection| Part { connection: *connection, entry: Some(entry) });
                 entries.extend(parts.map(|part| (grant.source, part)));
             }
         }
@@ -130,16 +138,23 @@ impl<'a> Model<'a> {
             let offered = Some(Value::Array(offers.collect()));
             return Err(Answer::Fault(BTreeSet::from(["ambiguous_connection"]), offered));
         }
-        let Some(declared) = self.source(source).streams.iter().find(|declared| declared.name == stream) else {
+        let Some(declared) = self.source(source).streams.iter().find(|declared| declared.name == stream)
+        else {
             return Err(Answer::fault("stream_not_declared"));
         };
         let parts = entries.into_iter().map(|(_, part)| part).collect();
         Ok(Scope { source, stream: declared, parts: self.sorted(parts) })
     }
 
-    fn owner_scope(&self, question: &Question, stream: &str, named: Option<&str>) -> Result<Scope<'a>, Answer> {
+    fn owner_scope(
+        &self,
+        question: &Question,
+        stream: &str,
+        named: Option<&str>,
+    ) -> Result<Scope<'a>, Answer> {
         let (source, connection) = self.owner_source(question.text("connector_id"), named)?;
-        let Some(declared) = self.source(source).streams.iter().find(|declared| declared.name == stream) else {
+        let Some(declared) = self.source(source).streams.iter().find(|declared| declared.name == stream)
+        else {
             return Err(Answer::fault("not_found"));
         };
         let connections = match connection {
@@ -191,13 +206,16 @@ impl<'a> Model<'a> {
     /// The owner's connections in the store under test.
     pub(super) fn own_connections(&self) -> impl Iterator<Item = usize> {
         let all = self.world.connections.iter().enumerate();
-        all.filter(|(_, connection)| connection.subject == 0 && connection.place == Place::Both).map(|(index, _)| index)
+        all.filter(|(_, connection)| connection.subject == 0 && connection.place == Place::Both)
+            .map(|(index, _)| index)
     }
 
     /// The connections of a source that hold records.
     pub(super) fn owners(&self, source: usize) -> Vec<usize> {
         self.own_connections()
-            .filter(|index| self.world.connections[*index].source == source && self.archive.active.contains(index))
+            .filter(|index| {
+                self.world.connections[*index].source == source && self.archive.active.contains(index)
+            })
             .collect()
     }
 
@@ -212,7 +230,8 @@ impl<'a> Model<'a> {
 
     /// Every live record the part shows.
     pub(super) fn seen(&self, part: Part<'a>, stream: &str) -> Vec<Seen<'a>> {
-        let rows = self.archive.rows.iter().filter(|row| row.connection == part.connection && row.stream == stream);
+        let rows =
+            self.archive.rows.iter().filter(|row| row.connection == part.connection && row.stream == stream);
         let lives = rows.filter_map(|row| Some(Seen { part, row, life: row.life()? }));
         lives.filter(|seen| shows(part.entry, &seen.row.key, seen.life.last())).collect()
     }

@@ -41,7 +41,8 @@ impl<'a> Model<'a> {
         if faults.any() {
             return faults.answer();
         }
-        let found: Vec<Seen<'_>> = self.all_seen(&scope).into_iter().filter(|seen| seen.row.key == key).collect();
+        let found: Vec<Seen<'_>> =
+            self.all_seen(&scope).into_iter().filter(|seen| seen.row.key == key).collect();
         let seen = match self.only(&found) {
             Ok(seen) => seen,
             Err(answer) => return answer,
@@ -51,7 +52,9 @@ impl<'a> Model<'a> {
         };
         let (text, kind) = match value {
             Value::String(text) => (text.clone(), "string"),
-            Value::Object(members) if members.contains_key("blob_id") => return Answer::fault("field_not_text"),
+            Value::Object(members) if members.contains_key("blob_id") => {
+                return Answer::fault("field_not_text");
+            }
             Value::Object(_) | Value::Array(_) => (value.to_string(), "json"),
             _ => return Answer::fault("field_not_text"),
         };
@@ -98,7 +101,10 @@ impl<'a> Model<'a> {
         let context = asked.before.is_some() || asked.after.is_some();
         let q = question.given("q");
         faults.add_if(limit == Some(0), "invalid_window");
-        faults.add_if(asked.before.max(asked.after).is_some_and(|chars| chars > MOST_CONTEXT), "invalid_window");
+        faults.add_if(
+            asked.before.max(asked.after).is_some_and(|chars| chars > MOST_CONTEXT),
+            "invalid_window",
+        );
         faults.add_if(q == Some(""), "invalid_window");
         faults.add_if(q.is_some() && asked.offset.is_some(), "invalid_window");
         faults.add_if(q.is_none() && context, "invalid_window");
@@ -165,7 +171,10 @@ pub(crate) fn paths(names: &BTreeSet<String>) -> Vec<String> {
     let mut paths: Vec<String> = names.iter().cloned().collect();
     for name in ["meta", "a", "tags", "blob_ref"] {
         if names.contains(name) {
-            paths.extend(["b", "n", "deep", "deep.list.0", "deep.list.9", "0", "1", "blob_id"].map(|p| format!("{name}.{p}")));
+            paths.extend(
+                ["b", "n", "deep", "deep.list.0", "deep.list.9", "0", "1", "blob_id"]
+                    .map(|p| format!("{name}.{p}")),
+            );
         }
     }
     paths
