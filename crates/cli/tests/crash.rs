@@ -145,7 +145,7 @@ fn stored(client: &Client, round: u64) -> BTreeMap<String, usize> {
             *found.entry(text(&record["id"])).or_insert(0) += 1;
         }
         match page.body["links"]["next"].as_str() {
-            Some(next) => path = next.to_owned(),
+            Some(next) => next.clone_into(&mut path),
             None => return found,
         }
     }

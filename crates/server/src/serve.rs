@@ -16,7 +16,7 @@ use crate::metrics::Metrics;
 use crate::{Personal, ServeConfig, owner_subject};
 
 /// How often old ledger entries are dropped.
-const LEDGER_ROUND: Duration = Duration::from_secs(6 * 3600);
+const LEDGER_ROUND: Duration = Duration::from_hours(6);
 
 /// A server that is bound but not yet answering.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! `pdpp grant`: hand out a narrow slice, look at it, take it back.
 
+use std::fmt::Write as _;
+
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use pdpp_auth::{
@@ -8,7 +10,7 @@ use pdpp_auth::{
 };
 use pdpp_server::{Personal, owner_subject};
 use pdpp_store::StoredGrant;
-use pdpp_wire::{AccessMode, Grant, GrantId, GrantStream};
+use pdpp_wire::{AccessMode, Grant, GrantId, GrantStream, Instant};
 use serde_json::{Value, json};
 
 use crate::args::DataArgs;
@@ -130,7 +132,7 @@ async fn create(args: CreateArgs) -> anyhow::Result<()> {
     let now = personal.clock().now();
     let past = |text: &Option<String>| text.as_deref().map(|text| moment::parse_past(text, now)).transpose();
     let (since, until) =
-        (past(&args.since)?.map(|at| at.to_rfc3339()), past(&args.until)?.map(|at| at.to_rfc3339()));
+        (past(&args.since)?.map(Instant::to_rfc3339), past(&args.until)?.map(Instant::to_rfc3339));
     let expires_at = match args.expires.as_deref() {
         None => Some(now.plus_seconds(DEFAULT_GRANT_SECONDS)),
         Some("never") => None,
@@ -161,7 +163,7 @@ async fn token(personal: &Personal, id: &str, expires: Option<&str>, as_json: bo
 }
 
 fn print_issued(issued: &Issued, as_json: bool) -> anyhow::Result<()> {
-    let expires_at = issued.expires_at.map(|at| at.to_rfc3339());
+    let expires_at = issued.expires_at.map(Instant::to_rfc3339);
     if as_json {
         let mut value = json!({
             "grants": issued.grants, "access_token": issued.access_token.reveal(), "token_id": issued.token_id,
@@ -198,7 +200,7 @@ async fn list(personal: &Personal, as_json: bool) -> anyhow::Result<()> {
 
 fn row(personal: &Personal, stored: &StoredGrant) -> [String; 6] {
     let state = state_name(state_of_grant(stored, personal.clock().now())).to_owned();
-    let used = stored.last_used_at.map(|at| at.to_rfc3339()).unwrap_or_default();
+    let used = stored.last_used_at.map(Instant::to_rfc3339).unwrap_or_default();
     match Grant::parse(&stored.standing.document) {
         Ok(grant) => {
             let streams: Vec<&str> = grant.streams.iter().map(|stream| stream.name.as_str()).collect();
@@ -247,7 +249,8 @@ fn describe(stream: &GrantStream) -> String {
         text.push_str(&bound("until", &time.until));
     }
     if let Some(keys) = &stream.resources {
-        text.push_str(&format!(", {} records only", keys.len()));
+        // Writing to a string does not fail.
+        let _ = write!(text, ", {} records only", keys.len());
     }
     text
 }
@@ -256,8 +259,8 @@ fn shown(personal: &Personal, stored: &StoredGrant) -> Value {
     let document: Value = serde_json::from_str(&stored.standing.document).unwrap_or(Value::Null);
     json!({
         "grant_id": stored.grant_id, "state": state_name(state_of_grant(stored, personal.clock().now())),
-        "revoked_at": stored.standing.revoked_at.map(|at| at.to_rfc3339()), "consumed": stored.consumed,
-        "last_used_at": stored.last_used_at.map(|at| at.to_rfc3339()), "grant": document,
+        "revoked_at": stored.standing.revoked_at.map(Instant::to_rfc3339), "consumed": stored.consumed,
+        "last_used_at": stored.last_used_at.map(Instant::to_rfc3339), "grant": document,
     })
 }
 

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use pdpp_access::Secret;
 use pdpp_server::{Personal, owner_subject};
+use pdpp_wire::Instant;
 use serde_json::json;
 
 use crate::args::DataArgs;
@@ -60,7 +61,7 @@ async fn token(personal: &Personal, expires: &str, as_json: bool) -> anyhow::Res
     if as_json {
         return terminal::json(&json!({
             "access_token": issued.access_token.reveal(), "token_id": issued.token_id,
-            "expires_at": issued.expires_at.map(|at| at.to_rfc3339()),
+            "expires_at": issued.expires_at.map(Instant::to_rfc3339),
         }));
     }
     terminal::line(issued.access_token.reveal())?;

@@ -1,6 +1,5 @@
 //! `pdpp serve`: the REST surface over one data directory.
 
-use std::future::Future;
 use std::net::SocketAddr;
 
 use clap::Args;
@@ -95,19 +94,17 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
 }
 
 /// Resolves when the process is asked to stop.
-pub(crate) fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
-    async {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-                tokio::select! {
-                    _ = tokio::signal::ctrl_c() => {}
-                    _ = terminate.recv() => {}
-                }
-                return;
+pub(crate) async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
             }
+            return;
         }
-        let _ = tokio::signal::ctrl_c().await;
     }
+    let _ = tokio::signal::ctrl_c().await;
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use pdpp_access::{Authorizer, OwnerPrincipal, Principal, StreamsRequest};
 use pdpp_server::{Personal, owner_subject};
 
+use pdpp_wire::Instant;
 use serde_json::json;
 
 use crate::args::DataArgs;
@@ -28,7 +29,7 @@ pub(crate) async fn run(args: StreamsArgs) -> anyhow::Result<()> {
     let mut values = Vec::new();
     for plan in Authorizer::new(&owner, &catalogue).streams(&StreamsRequest::default())? {
         for (part, summary) in plan.parts().iter().zip(store.summarize(&plan).await?) {
-            let updated = summary.last_updated.map(|at| at.to_rfc3339());
+            let updated = summary.last_updated.map(Instant::to_rfc3339);
             values.push(json!({
                 "stream": plan.stream(), "connector_key": plan.source().key(), "connection_id": part.connection_id(),
                 "display_name": part.display_name(), "record_count": summary.record_count, "last_updated": updated,

@@ -25,7 +25,7 @@ pub(crate) struct Answer {
 impl Client {
     pub(crate) fn new(address: &str, token: Option<&str>) -> Self {
         let config =
-            Agent::config_builder().http_status_as_error(false).timeout_global(Some(Duration::from_secs(60)));
+            Agent::config_builder().http_status_as_error(false).timeout_global(Some(Duration::from_mins(1)));
         Self {
             agent: config.build().into(),
             base: format!("http://{address}"),

@@ -12,9 +12,11 @@ use crate::measure::{Bar, Row, now};
 /// Rows inserted for the baseline; a rate needs no more.
 const MOST: usize = 200_000;
 
-pub(crate) async fn against_bare_inserts(archive: &Archive) -> Row {
+pub(crate) fn against_bare_inserts(archive: &Archive) -> Row {
     let bare = bare_inserts(archive);
-    let rate = |count: usize, time: Duration| count as f64 / time.as_secs_f64();
+    let rate = |count: usize, time: Duration| {
+        f64::from(u32::try_from(count).expect("millions of records, not billions")) / time.as_secs_f64()
+    };
     let (ours, beside) = (rate(archive.size, archive.loading), rate(archive.size.min(MOST), bare));
     Row {
         path: format!("durable ingest of {} records, beside bare inserts in one transaction", archive.size),

@@ -34,11 +34,11 @@ fn main() {
     let rows = runtime.block_on(async {
         let mut rows = Vec::new();
         let small = Archive::make(sizes[0]).await;
-        rows.push(ingest::against_bare_inserts(&small).await);
+        rows.push(ingest::against_bare_inserts(&small));
         let before = reads::measure(&small).await;
         drop(small);
         let large = Archive::make(sizes[1]).await;
-        rows.push(ingest::against_bare_inserts(&large).await);
+        rows.push(ingest::against_bare_inserts(&large));
         let after = reads::measure(&large).await;
         rows.extend(reads::against_engine(&before, sizes[0]));
         rows.extend(reads::against_engine(&after, sizes[1]));

@@ -114,6 +114,6 @@ impl Bare {
         let mut statement = self.connection.prepare_cached(&self.sql).expect("the statement is valid");
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(3)?));
         let rows = statement.query_map((self.scope, author), read).expect("it runs");
-        rows.map(|row| row.expect("a row")).count()
+        rows.collect::<Result<Vec<_>, _>>().expect("rows").len()
     }
 }
