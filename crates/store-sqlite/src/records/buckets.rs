@@ -70,16 +70,14 @@ fn close(counts: &mut Counts, bucket: Option<Bucket>) {
 /// The wall clock of a moment. The last hours of the year 9999, which many systems write for "no
 /// end", lie beyond the zone database's time and keep its last offset.
 fn in_zone(micros: i64, zone: &TimeZone) -> (Timestamp, DateTime) {
-    match Timestamp::from_microsecond(micros) {
-        Ok(at) => (at, zone.to_datetime(at)),
-        Err(_) => {
-            let at = if micros < 0 { Timestamp::MIN } else { Timestamp::MAX };
-            let offset = i64::from(zone.to_offset(at).seconds()) * 1_000_000;
-            let since_epoch = SignedDuration::from_micros(micros.saturating_add(offset));
-            let edge = if micros < 0 { DateTime::MIN } else { DateTime::MAX };
-            (at, jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0).checked_add(since_epoch).unwrap_or(edge))
-        }
+    if let Ok(at) = Timestamp::from_microsecond(micros) {
+        return (at, zone.to_datetime(at));
     }
+    let (at, edge) =
+        if micros < 0 { (Timestamp::MIN, DateTime::MIN) } else { (Timestamp::MAX, DateTime::MAX) };
+    let offset = i64::from(zone.to_offset(at).seconds()) * 1_000_000;
+    let since_epoch = SignedDuration::from_micros(micros.saturating_add(offset));
+    (at, jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0).checked_add(since_epoch).unwrap_or(edge))
 }
 
 /// A stretch of time whose instants share a bucket.
