@@ -1,7 +1,8 @@
 //! Where the bytes of blobs lie.
 //!
 //! A file is renamed into its place, and unlinked from it, only inside a write transaction of the
-//! archive: so a row and its file cannot be torn apart by two processes at once.
+//! archive: so a row and its file cannot be torn apart by two processes at once. It is unlinked only
+//! after the loss of its row was committed.
 
 use std::fs;
 use std::io;

@@ -175,14 +175,12 @@ impl Catalogues for SqliteStore {
         subject_id: &SubjectId,
         connection_id: &ConnectionId,
     ) -> Result<Option<RemovedCounts>, StoreError> {
-        let (files, subject_id, connection_id) =
-            (Arc::clone(&self.blob_files), subject_id.clone(), connection_id.clone());
+        let (subject_id, connection_id) = (subject_id.clone(), connection_id.clone());
         let removed = self
-            .write(move |connection| {
-                purge::remove_connection(connection, &files, &subject_id, &connection_id)
-            })
+            .write(move |connection| purge::remove_connection(connection, &subject_id, &connection_id))
             .await?;
         if removed.is_some() {
+            self.remove_orphaned_files().await;
             self.checkpoint().await?;
         }
         Ok(removed)

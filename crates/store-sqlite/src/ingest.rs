@@ -18,9 +18,10 @@ use crate::connections::find_scope;
 use crate::fault::{Fault, Outcome};
 use crate::layout::Layout;
 use crate::sequence::{SubjectRow, unsigned};
-use crate::{SqliteStore, field_table, purge};
+use crate::{SqliteStore, field_table, orphans, purge};
 
-const FIND: &str = "SELECT id, created_seq, emitted_at, deleted_seq IS NOT NULL, history, data FROM records
+const FIND: &str =
+    "SELECT id, created_seq, emitted_at, deleted_seq IS NOT NULL, history, blob_id, data FROM records
      WHERE scope_id = ? AND key = ?";
 const INSERT: &str = "INSERT INTO records
      (scope_id, key, created_seq, version, emitted_at, emitted_top, consent_at, blob_id, data)
@@ -44,27 +45,32 @@ impl Ingest for SqliteStore {
             return Err(StoreError::Backend("a batch holds more records than one transaction takes".into()));
         }
         let (cache, target) = (Arc::clone(&self.catalogues), target.clone());
-        self.write(move |connection| apply(connection, &cache, &target, batch)).await
+        let (outcomes, doomed) =
+            self.write(move |connection| apply(connection, &cache, &target, batch)).await?;
+        if doomed > 0 {
+            self.remove_orphaned_files().await;
+        }
+        Ok(outcomes)
     }
 
     async fn purge_stream(&self, target: &WriteTarget) -> Result<u64, StoreError> {
-        let (files, entropy, target) =
-            (Arc::clone(&self.blob_files), Arc::clone(&self.entropy), target.clone());
-        let records = self
-            .write(move |connection| purge::purge_stream(connection, &files, entropy.as_ref(), &target))
-            .await?;
+        let (entropy, target) = (Arc::clone(&self.entropy), target.clone());
+        let records =
+            self.write(move |connection| purge::purge_stream(connection, entropy.as_ref(), &target)).await?;
+        self.remove_orphaned_files().await;
         self.checkpoint().await?;
         Ok(records)
     }
 }
 
+/// What became of each record, and how many blobs lost their last reference.
 fn apply(
     connection: &Connection,
     cache: &CatalogueCache,
     target: &WriteTarget,
     batch: Vec<AdmittedRecord>,
-) -> Outcome<Vec<Applied>> {
-    let refuse = |code| Ok(vec![Applied::Rejected(code); batch.len()]);
+) -> Outcome<(Vec<Applied>, u64)> {
+    let refuse = |code| Ok((vec![Applied::Rejected(code); batch.len()], 0));
     let catalogue = cache.load(connection, &target.subject_id)?;
     let Some((source, found)) = catalogue.find_connection(target.connection_id.as_str()) else {
         return refuse(Code::ConnectorInstanceNotWritable);
@@ -81,7 +87,7 @@ fn apply(
     let table = field_table::find(connection, subject_id, source, declaration)?;
     let mut writer = Writer::prepare(connection, target, scope.id, declaration.semantics(), table)?;
     let outcomes = batch.into_iter().map(|record| writer.apply(record)).collect::<Outcome<Vec<_>>>()?;
-    writer.finish(connection, scope.live_count)?;
+    let doomed = writer.finish(connection, scope.live_count)?;
     if found.status == ConnectionStatus::Draft && outcomes.contains(&Applied::Added) {
         connection
             .prepare_cached(
@@ -90,7 +96,7 @@ fn apply(
             .execute(params![subject_id.as_str(), connection_id.as_str()])?;
         bump_generation(connection, subject_id)?;
     }
-    Ok(outcomes)
+    Ok((outcomes, doomed))
 }
 
 /// The statements of one batch, and what it has counted so far.
@@ -102,6 +108,8 @@ struct Writer<'c> {
     layout: Layout,
     subject: SubjectRow,
     live_change: i64,
+    /// Blobs that lost a reference.
+    loosened: Vec<String>,
     find: CachedStatement<'c>,
     insert: CachedStatement<'c>,
     insert_fields: CachedStatement<'c>,
@@ -115,6 +123,7 @@ struct Standing {
     emitted_at: i64,
     deleted: bool,
     history: Option<String>,
+    blob_id: Option<String>,
     data: Option<String>,
 }
 
@@ -133,6 +142,7 @@ impl<'c> Writer<'c> {
             semantics,
             subject: SubjectRow::ensure(connection, &target.subject_id)?,
             live_change: 0,
+            loosened: Vec::new(),
             find: connection.prepare_cached(FIND)?,
             insert: connection.prepare_cached(INSERT)?,
             insert_fields: connection.prepare_cached(&layout.insert_sql())?,
@@ -160,7 +170,8 @@ impl<'c> Writer<'c> {
                 emitted_at: row.get(2)?,
                 deleted: row.get(3)?,
                 history: row.get(4)?,
-                data: row.get(5)?,
+                blob_id: row.get(5)?,
+                data: row.get(6)?,
             })
         });
         Ok(standing.optional()?)
@@ -237,6 +248,12 @@ impl<'c> Writer<'c> {
         self.connection.prepare_cached(UPDATE)?.execute(values)?;
         self.unlist(standing.id)?;
         self.write_fields(standing.id, key, data)?;
+        if let Some(old) = standing.blob_id.as_deref()
+            && blob_id(data) != Some(old)
+        {
+            // An upload for what the record says now came before it, and stays.
+            self.loosen(key, Some(old), Some(old))?;
+        }
         Ok(Applied::Updated)
     }
 
@@ -244,8 +261,18 @@ impl<'c> Writer<'c> {
         let sequence = self.next_sequence(key, change_log::DELETE)?;
         self.connection.prepare_cached(BURY)?.execute(params![standing.id, sequence, emitted_at.micros()])?;
         self.unlist(standing.id)?;
+        self.loosen(key, standing.blob_id.as_deref(), None)?;
         self.live_change -= 1;
         Ok(Applied::Deleted)
+    }
+
+    /// Takes away what a record's uploads bound, or only what they bound to one blob.
+    fn loosen(&mut self, key: &RecordKey, referred: Option<&str>, only: Option<&str>) -> Outcome<()> {
+        let WriteTarget { subject_id, connection_id, stream } = self.target;
+        let record = [subject_id.as_str(), connection_id.as_str(), stream.as_str(), key.as_str()];
+        self.loosened.extend(orphans::unbind(self.connection, record, only)?);
+        self.loosened.extend(referred.map(str::to_owned));
+        Ok(())
     }
 
     /// Takes the next number and logs the change under it.
@@ -277,13 +304,15 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    fn finish(self, connection: &Connection, live_count: i64) -> Outcome<()> {
+    /// Says how many blobs lost their last reference.
+    fn finish(self, connection: &Connection, live_count: i64) -> Outcome<u64> {
         if self.live_change != 0 {
             connection
                 .prepare_cached("UPDATE scopes SET live_count = ? WHERE id = ?")?
                 .execute([live_count + self.live_change, self.scope_id])?;
         }
-        self.subject.store(connection)
+        self.subject.store(connection)?;
+        orphans::doom(connection, &self.target.subject_id, self.loosened)
     }
 }
 

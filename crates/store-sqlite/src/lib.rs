@@ -22,6 +22,7 @@ mod ledger;
 mod manifests;
 mod migrate;
 mod options;
+mod orphans;
 mod pragmas;
 mod purge;
 mod records;

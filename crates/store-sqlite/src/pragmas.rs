@@ -10,6 +10,8 @@ use crate::fault::{Outcome, is_busy};
 
 /// How long a connection waits for another process's write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long one attempt to empty the log waits for readers.
+const CHECKPOINT_TIMEOUT: Duration = Duration::from_millis(200);
 /// Statements a connection keeps compiled. The record queries of a few hundred streams fit.
 const STATEMENTS: usize = 512;
 
@@ -60,6 +62,15 @@ fn use_wal(connection: &Connection) -> Outcome<()> {
             other => return Ok(other?),
         }
     }
+}
+
+/// Copies the write-ahead log into the database and empties it. Says whether that was possible: a
+/// reader of an older state, or another writer, may stand in the way.
+pub(crate) fn empty_log(connection: &Connection) -> Outcome<bool> {
+    connection.busy_timeout(CHECKPOINT_TIMEOUT)?;
+    let was_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    Ok(!was_busy?)
 }
 
 fn set_up(connection: &Connection, role: Role, durability: Durability) -> Outcome<()> {

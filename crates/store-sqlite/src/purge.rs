@@ -1,17 +1,18 @@
 //! Removing for good: rows, columns, log entries with their keys, and blobs nobody refers to.
 //!
-//! The engine overwrites what is deleted, and the caller empties the write-ahead log afterwards.
+//! The engine overwrites what is deleted. The caller removes the files of blobs and empties the
+//! write-ahead log afterwards.
 
 use pdpp_access::Entropy;
 use pdpp_store::{RemovedCounts, WriteTarget};
-use pdpp_wire::{BlobId, ConnectionId, SubjectId};
+use pdpp_wire::{ConnectionId, SubjectId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::blob_files::BlobFiles;
 use crate::catalogues::bump_generation;
 use crate::change_log::{APPEND, PURGE_STREAM, REMOVE_CONNECTION};
 use crate::connections::fresh_epoch;
-use crate::fault::{Fault, Outcome};
+use crate::fault::Outcome;
+use crate::orphans;
 use crate::sequence::{SubjectRow, unsigned};
 
 /// One scope and the table of its fields.
@@ -25,7 +26,6 @@ struct Held {
 /// Drops one stream of one connection and starts a new epoch. Says how many records there were.
 pub(crate) fn purge_stream(
     connection: &Connection,
-    files: &BlobFiles,
     entropy: &dyn Entropy,
     target: &WriteTarget,
 ) -> Outcome<u64> {
@@ -43,7 +43,7 @@ pub(crate) fn purge_stream(
             "DELETE FROM blob_bindings WHERE subject_id = ? AND connection_id = ? AND stream = ?",
         )?
         .execute(names)?;
-    drop_orphans(connection, files, subject_id, blobs)?;
+    orphans::doom(connection, subject_id, blobs)?;
     let mut subject = SubjectRow::ensure(connection, subject_id)?;
     connection
         .prepare_cached("DELETE FROM change_log WHERE subject = ? AND connection_id = ? AND stream = ?")?
@@ -64,7 +64,6 @@ pub(crate) fn purge_stream(
 /// Removes a connection with everything it brought.
 pub(crate) fn remove_connection(
     connection: &Connection,
-    files: &BlobFiles,
     subject_id: &SubjectId,
     connection_id: &ConnectionId,
 ) -> Outcome<Option<RemovedCounts>> {
@@ -83,10 +82,10 @@ pub(crate) fn remove_connection(
         let sql = format!("DELETE FROM {table} WHERE subject_id = ? AND connection_id = ?");
         connection.prepare_cached(&sql)?.execute(names)?;
     }
-    let orphans = drop_orphans(connection, files, subject_id, blobs)?;
+    let doomed = orphans::doom(connection, subject_id, blobs)?;
     log_removal(connection, subject_id, connection_id)?;
     bump_generation(connection, subject_id)?;
-    Ok(Some(RemovedCounts { records, blobs: orphans }))
+    Ok(Some(RemovedCounts { records, blobs: doomed }))
 }
 
 fn log_removal(connection: &Connection, subject_id: &SubjectId, connection_id: &ConnectionId) -> Outcome<()> {
@@ -150,32 +149,4 @@ fn referred_blobs(
                UNION SELECT blob_id FROM records WHERE scope_id = ? AND blob_id IS NOT NULL";
     let names = params![subject_id.as_str(), connection_id.as_str(), held.stream, held.scope_id];
     Ok(connection.prepare_cached(sql)?.query_map(names, |row| row.get(0))?.collect::<Result<_, _>>()?)
-}
-
-/// Removes those of the blobs nobody refers to any more; says how many.
-fn drop_orphans(
-    connection: &Connection,
-    files: &BlobFiles,
-    subject_id: &SubjectId,
-    mut blobs: Vec<String>,
-) -> Outcome<u64> {
-    blobs.sort_unstable();
-    blobs.dedup();
-    let still = "SELECT EXISTS (SELECT 1 FROM blob_bindings WHERE subject_id = ?1 AND blob_id = ?2)
-                 OR EXISTS (SELECT 1 FROM records AS r JOIN scopes AS s ON s.id = r.scope_id
-                            WHERE r.blob_id = ?2 AND s.subject_id = ?1)";
-    let mut dropped = 0;
-    for blob in blobs {
-        let names = params![subject_id.as_str(), blob];
-        if connection.prepare_cached(still)?.query_row(names, |row| row.get(0))? {
-            continue;
-        }
-        let sql = "DELETE FROM blobs WHERE subject_id = ? AND blob_id = ?";
-        if connection.prepare_cached(sql)?.execute(names)? > 0 {
-            let id = BlobId::parse(blob).map_err(|_| Fault::damaged("a blob's id is malformed"))?;
-            files.remove(subject_id, &id)?;
-            dropped += 1;
-        }
-    }
-    Ok(dropped)
 }

@@ -6,16 +6,19 @@ use std::sync::{Arc, OnceLock};
 
 use pdpp_access::{Clock, Entropy};
 use pdpp_store::StoreError;
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 use crate::Options;
 use crate::blob_files::BlobFiles;
 use crate::catalogues::CatalogueCache;
 use crate::database::{Database, Running, Writer};
-use crate::fault::{Fault, Outcome};
-use crate::migrate;
-use crate::pragmas::Durability;
+use crate::fault::Outcome;
+use crate::pragmas::{self, Durability, Role};
 use crate::statement::Traced;
+use crate::{migrate, orphans};
+
+/// How often a checkpoint is tried; together about two seconds.
+const CHECKPOINT_ATTEMPTS: usize = 10;
 
 /// A store in one directory, or in memory.
 pub struct SqliteStore {
@@ -58,7 +61,11 @@ impl SqliteStore {
         }
         let main = Database::open(&store, main(options.readers))?;
         let ledger = Database::open(&ledger_file, ledger())?;
-        Ok(Self::assemble(options, main, ledger, BlobFiles::in_directory(directory)))
+        let files = BlobFiles::in_directory(directory);
+        if let Err(fault) = remove_left_files(&store, &files) {
+            tracing::warn!(error = %StoreError::from(fault), "the files of removed blobs are left for later");
+        }
+        Ok(Self::assemble(options, main, ledger, files))
     }
 
     fn assemble(options: Options, main: Database, ledger: Database, blobs: BlobFiles) -> Self {
@@ -107,13 +114,26 @@ impl SqliteStore {
         self.main.writer()
     }
 
-    /// Empties the write-ahead log into the database, so that what was deleted is nowhere. Readers
-    /// that still look at the old state keep it a little longer; then the next checkpoint does it.
+    /// Empties the write-ahead log into the database, so that what was deleted is nowhere. A reader
+    /// that still looks at the old state is waited for, with other writes let in between; one that
+    /// goes on for long keeps it until the next checkpoint.
     pub(crate) async fn checkpoint(&self) -> Result<(), StoreError> {
-        let checkpoint = |connection: &mut Connection| -> Outcome<()> {
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(Fault::from)
-        };
-        self.main.write_alone(checkpoint).await
+        for _ in 0..CHECKPOINT_ATTEMPTS {
+            if self.main.write_alone(|connection| pragmas::empty_log(connection)).await? {
+                return Ok(());
+            }
+        }
+        tracing::warn!("a reader keeps removed data in the write-ahead log until the next checkpoint");
+        Ok(())
+    }
+
+    /// Removes the files of blobs whose rows are gone. The rows are what counts: files that cannot be
+    /// removed now are met again by the next one to look.
+    pub(crate) async fn remove_orphaned_files(&self) {
+        let files = Arc::clone(&self.blob_files);
+        if let Err(error) = self.write(move |connection| orphans::remove_files(connection, &files)).await {
+            tracing::warn!(%error, "the files of removed blobs are left for later");
+        }
     }
 
     /// The disclosure ledger's database; what waits together is committed together.
@@ -154,6 +174,17 @@ fn ledger() -> Running {
         readers: 1,
         glancing: 0,
     }
+}
+
+/// Removes the files a process that died had no time for.
+fn remove_left_files(store: &Path, files: &BlobFiles) -> Outcome<()> {
+    let mut connection = pragmas::open(store, Role::Writer, Durability::Full)?;
+    if !orphans::any_doomed(&connection)? {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    orphans::remove_files(&transaction, files)?;
+    Ok(transaction.commit()?)
 }
 
 /// The directory is the authority over what is in it: nobody else may look.

@@ -5,6 +5,7 @@
 mod blobs;
 mod large;
 mod opening;
+mod orphans;
 mod purging;
 mod query_plans;
 mod replacing;

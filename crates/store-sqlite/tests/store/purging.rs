@@ -1,6 +1,8 @@
 //! What is purged is nowhere in the directory's databases.
 
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pdpp_store::{Catalogues as _, ChangeKind, ChangeLog as _, Ingest as _};
 use pdpp_store_sqlite::SqliteStore;
@@ -57,4 +59,39 @@ async fn a_deleted_record_leaves_its_key_and_nothing_else() {
     for gone in ["folder-zebra", "moved-zebra", "body-zebra"] {
         assert!(!holds(home.path(), gone), "{gone}");
     }
+}
+
+/// Reads the store as another process does, and keeps looking.
+fn reader(directory: &Path) -> rusqlite::Connection {
+    let reader = rusqlite::Connection::open(directory.join("store.db")).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    reader.query_row("SELECT COUNT(*) FROM records", [], |_| Ok(())).unwrap();
+    reader
+}
+
+#[tokio::test]
+async fn a_reader_that_soon_ends_does_not_keep_what_was_purged() {
+    let home = tempfile::tempdir().unwrap();
+    let desk = written(home.path()).await;
+    let reader = reader(home.path());
+    let ending = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(700));
+        drop(reader);
+    });
+    desk.store.purge_stream(&desk.target(0, "letters")).await.unwrap();
+    assert!(!holds(home.path(), "zebra"));
+    ending.join().unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_that_goes_on_does_not_hold_up_a_purge_for_long() {
+    let home = tempfile::tempdir().unwrap();
+    let desk = written(home.path()).await;
+    let reader = reader(home.path());
+    let began = Instant::now();
+    assert_eq!(desk.store.purge_stream(&desk.target(0, "letters")).await.unwrap(), 1);
+    assert!(began.elapsed() < Duration::from_secs(10));
+    drop(reader);
+    desk.store.purge_stream(&desk.target(0, "letters")).await.unwrap();
+    assert!(!holds(home.path(), "zebra"));
 }
