@@ -1,41 +1,24 @@
-//! Counts by a field's values.
+//! Counts by a field's values: the largest groups, kept in bounded memory however many there are.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use pdpp_store::Group;
 use pdpp_wire::manifest::FieldType;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 use serde_json::{Number, Value};
 
 use super::aggregate::{Selected, stored_value};
-use super::target::Part;
+use super::tally::{self, Held, Sample, Tally};
 use crate::fault::{Fault, Outcome};
 use crate::layout::TypedColumn;
-use crate::sequence::unsigned;
-use crate::statement::prepare;
 
-/// A column's value, comparable across parts.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Held {
-    Missing,
-    Whole(i64),
-    /// The bits of a number that is not whole.
-    Other(u64),
-    Text(String),
-    /// The digest of a long text.
-    Digest(Vec<u8>),
-}
+/// A long text or a time is spelled as a record has it, which takes reading the record. At most so
+/// many of them compete for the last places by their text; of more groups of one size, those whose
+/// column values (a digest, a moment) come first.
+const COMPETING: usize = 1_000;
 
-/// One group so far.
-struct Counted<'t> {
-    count: u64,
-    /// The record with the least key, where the column does not hold what was stored.
-    sample: Option<(String, &'t Part<'t>)>,
-}
-
-/// The greatest groups, then by the JSON text of their keys.
+/// The largest groups, then by the JSON text of their keys.
 pub(super) fn by_value(
     connection: &Connection,
     selected: &Selected<'_>,
@@ -43,74 +26,78 @@ pub(super) fn by_value(
     column: &TypedColumn,
     limit: u32,
 ) -> Outcome<Vec<Group>> {
-    let mut counted = Vec::from_iter(count_all(connection, selected, column)?);
-    counted.sort_unstable_by_key(|(_, group)| Reverse(group.count));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    // Groups as large as the last one shown compete with it by their text.
-    if let Some((_, last)) = limit.checked_sub(1).and_then(|last| counted.get(last)) {
-        let least = last.count;
-        counted.retain(|(_, group)| group.count >= least);
-    }
-    let mut groups = Vec::with_capacity(counted.len());
-    for (held, group) in counted {
-        let key = key(connection, field, column.field_type, held, group.sample)?;
-        groups.push((Reverse(group.count), key.to_string(), Group { key, count: group.count }));
-    }
-    groups.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
-    groups.truncate(limit);
-    Ok(groups.into_iter().map(|(_, _, group)| group).collect())
+    let mut largest = Largest { limit, spelled: BTreeMap::new(), unspelled: BTreeMap::new() };
+    tally::each(connection, selected, column, |tally| largest.offer(column.field_type, tally))?;
+    largest.spell(connection, field)
 }
 
-fn count_all<'t>(
-    connection: &Connection,
-    selected: &Selected<'t>,
-    column: &TypedColumn,
-) -> Outcome<HashMap<Held, Counted<'t>>> {
-    // Long texts stand in the column as digests, times without their spelling.
-    let samples = matches!(column.field_type, FieldType::Text | FieldType::Instant);
-    let name = &column.name;
-    let columns = format!("t.{name}, COUNT(*){}", if samples { ", MIN(t.key)" } else { "" });
-    let mut counted: HashMap<Held, Counted<'t>> = HashMap::new();
-    for (part, selection) in selected {
-        let mut statement = prepare(connection, &selection.sql(&columns, &format!("GROUP BY t.{name}")))?;
-        let mut rows = statement.query(params_from_iter(selection.values()))?;
-        while let Some(row) = rows.next()? {
-            let (held, count) = (held(row.get_ref(0)?)?, unsigned(row.get(1)?)?);
-            let sample = if samples { Some((row.get(2)?, *part)) } else { None };
-            let group = counted.entry(held).or_insert(Counted { count: 0, sample: None });
-            group.count += count;
-            if group.sample.is_none() || sample.as_ref().map(|s| &s.0) < group.sample.as_ref().map(|s| &s.0) {
-                group.sample = sample;
+/// The largest groups so far.
+struct Largest<'t> {
+    limit: usize,
+    /// By size, then by the key's JSON text.
+    spelled: BTreeMap<(Reverse<u64>, String), Value>,
+    /// By size, then in the order they came; each with a record that spells its key.
+    unspelled: BTreeMap<(Reverse<u64>, usize), Sample<'t>>,
+}
+
+impl<'t> Largest<'t> {
+    fn offer(&mut self, field_type: FieldType, tally: Tally<'t>) -> Outcome<()> {
+        let Tally { held, count, sample } = tally;
+        let key = match (held, sample) {
+            (Held::Digest(_), None) => return Err(Fault::damaged("a digest belongs to no record")),
+            (Held::Whole(_) | Held::Digest(_), Some(sample)) => {
+                self.keep_unspelled(count, sample);
+                return Ok(());
             }
+            (Held::Missing, _) => Value::Null,
+            (Held::Whole(number), None) if field_type == FieldType::Boolean => (number != 0).into(),
+            (Held::Whole(number), None) => number.into(),
+            (Held::Other(number), _) => Number::from_f64(number).map_or(Value::Null, Value::Number),
+            (Held::Text(text), _) => text.into(),
+        };
+        self.keep_spelled(count, key);
+        Ok(())
+    }
+
+    fn keep_spelled(&mut self, count: u64, key: Value) {
+        let is_full = self.spelled.len() >= self.limit;
+        if is_full && self.spelled.last_key_value().is_none_or(|((Reverse(least), _), _)| count < *least) {
+            return;
+        }
+        self.spelled.insert((Reverse(count), key.to_string()), key);
+        if self.spelled.len() > self.limit {
+            self.spelled.pop_last();
         }
     }
-    Ok(counted)
-}
 
-fn held(value: ValueRef<'_>) -> Outcome<Held> {
-    Ok(match value {
-        ValueRef::Null => Held::Missing,
-        ValueRef::Integer(number) => Held::Whole(number),
-        ValueRef::Real(number) => Held::Other(number.to_bits()),
-        ValueRef::Text(_) => Held::Text(value.as_str().map_err(rusqlite::Error::from)?.to_owned()),
-        ValueRef::Blob(digest) => Held::Digest(digest.to_owned()),
-    })
-}
+    fn keep_unspelled(&mut self, count: u64, sample: Sample<'t>) {
+        let most = self.limit.max(COMPETING);
+        // Those of one size are numbered as they come.
+        let next = self.unspelled.range((Reverse(count), 0)..=(Reverse(count), usize::MAX)).next_back();
+        let number = next.map_or(0, |((_, number), _)| number + 1);
+        self.unspelled.insert((Reverse(count), number), sample);
+        if self.unspelled.len() > most {
+            self.unspelled.pop_last();
+        }
+    }
 
-fn key(
-    connection: &Connection,
-    field: &str,
-    field_type: FieldType,
-    held: Held,
-    sample: Option<(String, &Part<'_>)>,
-) -> Outcome<Value> {
-    Ok(match (held, sample) {
-        (Held::Missing, _) => Value::Null,
-        (Held::Whole(number), _) if field_type == FieldType::Boolean => (number != 0).into(),
-        (Held::Whole(number), None) => number.into(),
-        (Held::Other(bits), _) => Number::from_f64(f64::from_bits(bits)).map_or(Value::Null, Value::Number),
-        (Held::Text(text), _) => text.into(),
-        (Held::Whole(_) | Held::Digest(_), Some((key, part))) => stored_value(connection, part, key, field)?,
-        (Held::Digest(_), None) => return Err(Fault::damaged("a digest belongs to no record")),
-    })
+    /// The groups to show. Only records whose groups can be among them are read.
+    fn spell(self, connection: &Connection, field: &str) -> Outcome<Vec<Group>> {
+        let Self { limit, spelled, unspelled } = self;
+        let sizes = spelled.keys().map(|(size, _)| *size).chain(unspelled.keys().map(|(size, _)| *size));
+        let mut sizes: Vec<_> = sizes.collect();
+        sizes.sort_unstable();
+        let last = limit.checked_sub(1).and_then(|last| sizes.get(last)).copied();
+        let mut groups: Vec<_> = spelled.into_iter().map(|((size, text), key)| (size, text, key)).collect();
+        for ((size, _), (key, part)) in unspelled {
+            if last.is_none_or(|last| size <= last) {
+                let key = stored_value(connection, part, key, field)?;
+                groups.push((size, key.to_string(), key));
+            }
+        }
+        groups.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        groups.truncate(limit);
+        Ok(groups.into_iter().map(|(Reverse(count), _, key)| Group { key, count }).collect())
+    }
 }

@@ -12,6 +12,7 @@ mod order;
 mod rows;
 mod selection;
 mod summary;
+mod tally;
 mod target;
 mod walk;
 

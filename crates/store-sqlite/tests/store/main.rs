@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod blobs;
+mod groups;
 mod large;
 mod opening;
 mod orphans;
