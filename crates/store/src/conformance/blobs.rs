@@ -128,6 +128,32 @@ pub async fn a_blobs_type_does_not_tell_who_else_uploaded_it(store: Arc<dyn Stor
     }
 }
 
+pub async fn a_blob_goes_with_the_last_record_that_refers_to_it(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let blob_id = upload(&world, &world.home, &[b"bytes"]).await.blob_id;
+    let is_there = async |id: &str| {
+        world.put(&world.home, "letters", letter(id, &blob_id)).await;
+        !sightings(&world, &world.owner(), &blob_id).await.is_empty()
+    };
+    assert!(is_there("a").await && is_there("b").await);
+    world.delete(&world.home, "letters", "a").await;
+    assert!(is_there("c").await, "others still refer to it");
+    for id in ["b", "c"] {
+        assert_eq!(world.delete(&world.home, "letters", id).await, Applied::Deleted);
+    }
+    assert!(!is_there("d").await, "the bytes are gone, whoever names them now");
+}
+
+pub async fn an_upload_waits_for_its_record(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let blob_id = upload(&world, &world.home, &[b"bytes"]).await.blob_id;
+    assert_eq!(world.delete(&world.home, "letters", "a").await, Applied::Unchanged);
+    world.put(&world.home, "letters", letter("b", &blob_id)).await;
+    world.delete(&world.home, "letters", "b").await;
+    world.put(&world.home, "letters", letter("a", &blob_id)).await;
+    assert_eq!(sightings(&world, &world.owner(), &blob_id).await.len(), 1);
+}
+
 pub async fn a_grant_that_hides_the_record_hides_the_blob(store: Arc<dyn Store>) {
     let world = World::new(store).await;
     let blob_id = upload(&world, &world.home, &[b"bytes"]).await.blob_id;

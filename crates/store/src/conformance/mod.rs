@@ -122,6 +122,8 @@ macro_rules! each_promise {
                 an_abandoned_upload_leaves_nothing,
                 each_connection_that_refers_to_a_blob_is_told,
                 a_blobs_type_does_not_tell_who_else_uploaded_it,
+                a_blob_goes_with_the_last_record_that_refers_to_it,
+                an_upload_waits_for_its_record,
                 a_grant_that_hides_the_record_hides_the_blob;
             authority: a_token_is_recognised_by_its_hash_alone,
                 a_single_use_grant_gives_one_token,
