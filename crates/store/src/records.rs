@@ -15,7 +15,8 @@ pub trait Records: Send + Sync {
     /// One page, in the plan's order, merged over all its parts.
     ///
     /// Order is by (value, key, connection) in the plan's direction, records without a value last
-    /// in both directions.
+    /// in both directions. A page also ends when what it shows grows past the backend's budget of
+    /// bytes, after at least one record; `next` goes on from there.
     async fn list_records(&self, plan: &RecordsPlan) -> Result<RecordsPage, StoreError>;
 
     /// One page of changes. An entry is live when a granted field's last change lies after the
@@ -54,7 +55,7 @@ pub struct RecordRow {
 pub struct Expanded {
     /// The children; `part` counts in the relation's own child plan.
     pub rows: Vec<RecordRow>,
-    /// Whether the limit cut some off.
+    /// Whether the limit, or the budget of bytes the page's children share, cut some off.
     pub has_more: bool,
 }
 
