@@ -27,7 +27,7 @@ use crate::compare::Reply;
 use crate::question::Question;
 use crate::rng::mix;
 use crate::twin::{Step, Write};
-use crate::world::{Client, Connection, Place, World, canonical};
+use crate::world::{Client, Place, World, canonical};
 
 pub(crate) const NOW: &str = "2026-03-20T12:00:00Z";
 
@@ -114,15 +114,6 @@ impl Server {
                 self.issue(world, Some(client)).await;
             }
             self.issue(world, None).await;
-            if world.uploads {
-                // What the grant does not reach comes first.
-                let connections = world.connections.iter().enumerate().filter(|(_, c)| here(c.place));
-                let (outside, inside): (Vec<_>, Vec<_>) =
-                    connections.partition(|(_, connection)| connection.place == Place::TwinOnly);
-                for (index, connection) in outside.into_iter().chain(inside) {
-                    self.upload(world, index, connection).await;
-                }
-            }
         });
     }
 
@@ -148,28 +139,24 @@ impl Server {
         self.secrets.push(secret);
     }
 
-    async fn upload(&self, world: &World, index: usize, connection: &Connection) {
-        let granted = world.clients[0].grants.iter().flat_map(|grant| &grant.streams);
-        let inside = granted.into_iter().any(|entry| entry.connections.contains(&index));
-        for stream in &world.sources[connection.source].streams {
-            if stream.field("blob_ref").is_none() {
-                continue;
-            }
-            for content in blobs::CONTENTS {
-                let mut writer = self.store.write_blob().await.expect("a writer");
-                writer.write(Bytes::from_static(content.as_bytes())).await.expect("written");
-                let binding = BlobBinding {
-                    subject_id: subject_id(connection.subject),
-                    connection_id: connection.id.parse().expect("an id"),
-                    stream: stream.name.parse().expect("a name"),
-                    record_key: RecordKey::parse("k0").expect("a key"),
-                    json_path: "@record".to_owned(),
-                    // The same bytes under another type, where the grant does not reach.
-                    mime_type: if inside { "text/plain" } else { "text/html" }.to_owned(),
-                };
-                writer.finish(binding).await.expect("stored");
-            }
-        }
+    /// Uploads the bytes a record refers to, as its producer does before it writes the record.
+    async fn upload(&self, world: &World, write: &Write) {
+        let reference = write.data.as_ref().and_then(|data| data.get("blob_ref")?["blob_id"].as_str());
+        let (true, Some(content)) = (world.uploads, reference.and_then(blobs::content)) else { return };
+        let connection = &world.connections[write.connection];
+        let mut writer = self.store.write_blob().await.expect("a writer");
+        writer.write(Bytes::from_static(content.as_bytes())).await.expect("written");
+        let inside = world.cover(0, write.connection, &write.stream).is_some();
+        let binding = BlobBinding {
+            subject_id: subject_id(connection.subject),
+            connection_id: connection.id.parse().expect("an id"),
+            stream: write.stream.parse().expect("a name"),
+            record_key: RecordKey::parse(canonical(&write.key)).expect("a key"),
+            json_path: "@record".to_owned(),
+            // The same bytes under another type, where the grant does not reach.
+            mime_type: if inside { "text/plain" } else { "text/html" }.to_owned(),
+        };
+        writer.finish(binding).await.expect("stored");
     }
 
     pub(crate) fn revoke(&self, grant_id: &str) {
@@ -185,7 +172,10 @@ impl Server {
             (subject_id(connection.subject), connection.id.parse::<ConnectionId>().expect("an id"))
         };
         match step {
-            Step::Write(write) => Some(self.write(at(write.connection), write)),
+            Step::Write(write) => {
+                self.runtime.block_on(self.upload(world, write));
+                Some(self.write(at(write.connection), write))
+            }
             Step::Purge { connection, stream } => {
                 let (subject_id, connection_id) = at(*connection);
                 let target =

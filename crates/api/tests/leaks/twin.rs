@@ -54,8 +54,7 @@ fn any_stream<'w>(rng: &mut Rng, world: &'w World, connection: usize) -> &'w Str
 }
 
 fn step_in(rng: &mut Rng, world: &World, archive: &Archive, connection: usize, stream: &Stream) -> Step {
-    // Where blobs were uploaded, a purge would also take bytes away.
-    if rng.chance(1) && !(world.uploads && stream.field("blob_ref").is_some()) {
+    if rng.chance(1) {
         return Step::Purge { connection, stream: stream.name.clone() };
     }
     let key = rng.pick(&keys_of(stream)).clone();

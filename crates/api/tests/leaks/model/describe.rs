@@ -361,7 +361,7 @@ fn make_compact(connector: &mut Value) {
 
 fn compact_stream(stream: &Value, lifted: &Value) -> Value {
     let mut kept = Map::new();
-    for name in ["name", "primary_key", "cursor_field"] {
+    for name in ["name", "primary_key", "cursor_field", "time_constraint"] {
         if let Some(value) = stream.get(name) {
             kept.insert(name.to_owned(), value.clone());
         }
