@@ -1,7 +1,7 @@
 //! A small invented archive: a team chat kept twice, and a notebook.
 //!
 //! Tests that need no store use [`catalogue`], whose connections have readable ids; tests on a store
-//! use [`loaded`], which says what ids the store gave.
+//! use [`loaded()`], which says what ids the store gave.
 
 pub mod chat;
 pub mod notes;
