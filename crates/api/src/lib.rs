@@ -1,6 +1,6 @@
 //! The REST resource server: asks `access` for a plan, hands it to the store, and says the answer.
 //!
-//! One table of routes ([`routes`]) makes the router, the parameter lists, the 405 answers and the
+//! One table of routes ([`routes()`]) makes the router, the parameter lists, the 405 answers and the
 //! `OpenAPI` document. Each endpoint is one file under `routes/`, read from top to bottom. No access
 //! rule lives here: what a token may read is decided by `pdpp-access` alone.
 
