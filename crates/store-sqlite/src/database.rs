@@ -21,6 +21,8 @@ const GLANCE_STEPS: i32 = 50_000;
 /// A database file, or one in memory.
 pub(crate) struct Database {
     writer: Option<mpsc::Sender<Task>>,
+    /// The writer's connection, which is free while the writer has nothing to do.
+    writing: Arc<Mutex<Connection>>,
     /// Without readers of its own (in memory), the writer's connection reads as well.
     readers: Option<mpsc::Sender<Task>>,
     /// For reads so short that the way to another thread would cost more than they do.
@@ -56,6 +58,7 @@ impl Database {
             database.interrupts.push(connection.get_interrupt_handle());
             let name = format!("{}-read", running.name);
             let on_start = database.traces.installer();
+            let connection = Arc::new(Mutex::new(connection));
             database.threads.push(worker::start(&name, connection, Arc::clone(&queue), 1, on_start)?);
         }
         database.readers = Some(sender);
@@ -79,9 +82,12 @@ impl Database {
         let queue = Arc::new(Mutex::new(receiver));
         let traces = Arc::new(Traces::default());
         let name = format!("{}-write", running.name);
-        let thread = worker::start(&name, connection, queue, running.group, traces.installer())?;
+        let connection = Arc::new(Mutex::new(connection));
+        let shared = Arc::clone(&connection);
+        let thread = worker::start(&name, shared, queue, running.group, traces.installer())?;
         Ok(Self {
             writer: Some(sender),
+            writing: connection,
             readers: None,
             glancing: Vec::new(),
             interrupts: Vec::new(),
@@ -135,6 +141,20 @@ impl Database {
     {
         let (task, answer) = worker::write(work);
         self.ask(self.writer.as_ref(), task, answer).await
+    }
+
+    /// Writes on the caller's own thread while the writer has nothing to do, which saves the way there
+    /// and back; else as [`Self::write`], together with whatever else waits.
+    pub(crate) async fn write_here<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: Fn(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let here = self.writing.try_lock().ok().map(|connection| worker::in_transaction(&connection, &work));
+        match here {
+            Some(outcome) => outcome.map_err(StoreError::from),
+            None => self.write(work).await,
+        }
     }
 
     /// Uses the write connection outside any transaction.

@@ -1,7 +1,7 @@
 //! The disclosure ledger, in a database of its own.
 //!
-//! Many requests append at once, and each waits for its commit: the worker puts those that wait
-//! together into one transaction, so the cost is per group, not per read.
+//! Each request waits for its commit. A lone one commits on its own thread; when many append at once,
+//! the worker puts those that wait together into one transaction, so the cost is per group.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ impl Ledger for SqliteStore {
             return Ok(());
         }
         self.ledger()
-            .write(move |connection| entries.iter().try_for_each(|entry| append(connection, entry)))
+            .write_here(move |connection| entries.iter().try_for_each(|entry| append(connection, entry)))
             .await
     }
 

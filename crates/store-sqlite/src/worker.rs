@@ -145,7 +145,7 @@ pub(crate) type Queue = Arc<Mutex<mpsc::Receiver<Task>>>;
 /// committed together, up to `group` of them.
 pub(crate) fn start(
     name: &str,
-    mut connection: Connection,
+    connection: Arc<Mutex<Connection>>,
     queue: Queue,
     group: usize,
     on_start: impl FnOnce() + Send + 'static,
@@ -153,6 +153,7 @@ pub(crate) fn start(
     let serve = move || {
         on_start();
         while let Some(task) = next(&queue) {
+            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             match task {
                 Task::Alone(work) => guarded(&mut connection, work),
                 Task::Write(first) => {
@@ -243,6 +244,23 @@ fn run_guarded(connection: &Connection, write: &mut dyn Write) -> bool {
         tracing::error!("a write panicked inside the store");
         false
     })
+}
+
+/// One write in a transaction of its own, on the caller's thread.
+pub(crate) fn in_transaction<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Outcome<T>,
+) -> Outcome<T> {
+    // A write that panicked here may have left its transaction open.
+    finish(connection, "ROLLBACK")?;
+    begin(connection)?;
+    match work(connection) {
+        Ok(value) => commit(connection).map(|()| value).map_err(Fault::from),
+        Err(fault) => {
+            finish(connection, "ROLLBACK")?;
+            Err(fault)
+        }
+    }
 }
 
 fn begin(connection: &Connection) -> Outcome<()> {
