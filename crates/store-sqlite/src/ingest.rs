@@ -1,5 +1,6 @@
 //! Writing records: one batch, one transaction.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,15 +18,16 @@ use crate::change_log::{self, APPEND};
 use crate::connections::find_scope;
 use crate::fault::{Fault, Outcome};
 use crate::layout::Layout;
-use crate::sequence::{SubjectRow, unsigned};
+use crate::sequence::{SubjectRow, signed, unsigned};
 use crate::{SqliteStore, field_table, orphans, purge};
 
-const FIND: &str =
-    "SELECT id, created_seq, emitted_at, deleted_seq IS NOT NULL, history, blob_id, data FROM records
+const FIND: &str = "SELECT id, created_seq, emitted_at, deleted_seq, history, blob_id, data FROM records
      WHERE scope_id = ? AND key = ?";
 const INSERT: &str = "INSERT INTO records
      (scope_id, key, created_seq, version, emitted_at, emitted_top, consent_at, blob_id, data)
      VALUES (?1, ?2, ?3, ?3, ?4, ?4, ?5, ?6, ?7)";
+const REMEMBER: &str = "INSERT INTO past_lives SELECT id, created_seq, deleted_seq, consent_at FROM records
+     WHERE id = ?";
 const REVIVE: &str = "UPDATE records SET created_seq = ?2, version = ?2, deleted_seq = NULL, deleted_at = NULL,
      emitted_at = ?3, emitted_top = ?3, consent_at = ?4, history = NULL, blob_id = ?5, data = ?6 WHERE id = ?1";
 const UPDATE: &str =
@@ -113,6 +115,7 @@ struct Writer<'c> {
     find: CachedStatement<'c>,
     insert: CachedStatement<'c>,
     insert_fields: CachedStatement<'c>,
+    list: CachedStatement<'c>,
     append: CachedStatement<'c>,
 }
 
@@ -121,10 +124,16 @@ struct Standing {
     id: i64,
     created_seq: i64,
     emitted_at: i64,
-    deleted: bool,
+    deleted_seq: Option<i64>,
     history: Option<String>,
     blob_id: Option<String>,
     data: Option<String>,
+}
+
+impl Standing {
+    fn read_history(&self) -> Outcome<FieldHistory> {
+        read_history(self.history.as_deref(), self.created_seq, self.emitted_at)
+    }
 }
 
 impl<'c> Writer<'c> {
@@ -146,6 +155,7 @@ impl<'c> Writer<'c> {
             find: connection.prepare_cached(FIND)?,
             insert: connection.prepare_cached(INSERT)?,
             insert_fields: connection.prepare_cached(&layout.insert_sql())?,
+            list: connection.prepare_cached("INSERT INTO revisions VALUES (?, ?, ?)")?,
             append: connection.prepare_cached(APPEND)?,
             layout,
         })
@@ -156,7 +166,9 @@ impl<'c> Writer<'c> {
         match record.operation {
             Operation::Upsert(data) => self.upsert(&record.key, &data, record.emitted_at, standing),
             Operation::Delete => match standing {
-                Some(standing) if !standing.deleted => self.delete(&record.key, record.emitted_at, &standing),
+                Some(standing) if standing.deleted_seq.is_none() => {
+                    self.delete(&record.key, record.emitted_at, &standing)
+                }
                 _ => Ok(Applied::Unchanged),
             },
         }
@@ -168,7 +180,7 @@ impl<'c> Writer<'c> {
                 id: row.get(0)?,
                 created_seq: row.get(1)?,
                 emitted_at: row.get(2)?,
-                deleted: row.get(3)?,
+                deleted_seq: row.get(3)?,
                 history: row.get(4)?,
                 blob_id: row.get(5)?,
                 data: row.get(6)?,
@@ -199,16 +211,21 @@ impl<'c> Writer<'c> {
                     blob,
                     text
                 ])?;
-                self.write_fields(self.connection.last_insert_rowid(), key, data)?;
+                let id = self.connection.last_insert_rowid();
+                self.list(sequence, id)?;
+                self.write_fields(id, key, data)?;
                 self.live_change += 1;
                 Ok(Applied::Added)
             }
-            Some(standing) if standing.deleted => {
+            Some(Standing { id, deleted_seq: Some(deleted_seq), .. }) => {
                 let sequence = self.next_sequence(key, change_log::UPSERT)?;
                 let (consent, blob) = (self.layout.consent_at(data), blob_id(data));
-                let values = params![standing.id, sequence, emitted_at.micros(), consent, blob, text];
+                self.connection.prepare_cached(REMEMBER)?.execute([id])?;
+                let values = params![id, sequence, emitted_at.micros(), consent, blob, text];
                 self.connection.prepare_cached(REVIVE)?.execute(values)?;
-                self.write_fields(standing.id, key, data)?;
+                self.unlist(deleted_seq)?;
+                self.list(sequence, id)?;
+                self.write_fields(id, key, data)?;
                 self.live_change += 1;
                 Ok(Applied::Added)
             }
@@ -237,16 +254,20 @@ impl<'c> Writer<'c> {
             return Ok(Applied::Rejected(Code::AppendOnlyConflict));
         }
         let sequence = self.next_sequence(key, change_log::UPSERT)?;
-        let mut history =
-            read_history(standing.history.as_deref(), standing.created_seq, standing.emitted_at)?;
+        let mut history = standing.read_history()?;
+        let listed: BTreeSet<_> = history.sequences().collect();
         history.note_changes(&old, data, unsigned(sequence)?, emitted_at);
+        for superseded in listed.difference(&history.sequences().collect()) {
+            self.unlist(signed(*superseded)?)?;
+        }
+        self.list(sequence, standing.id)?;
         let spelled = serde_json::to_string(&history).map_err(|error| StoreError::Backend(error.into()))?;
         let (top, consent) = (history.top_emitted_at().micros(), self.layout.consent_at(data));
         let text = serde_json::to_string(&respelled(old, data))
             .map_err(|error| StoreError::Backend(error.into()))?;
         let values = params![standing.id, sequence, top, consent, spelled, blob_id(data), text];
         self.connection.prepare_cached(UPDATE)?.execute(values)?;
-        self.unlist(standing.id)?;
+        self.drop_fields(standing.id)?;
         self.write_fields(standing.id, key, data)?;
         if let Some(old) = standing.blob_id.as_deref()
             && blob_id(data) != Some(old)
@@ -260,7 +281,11 @@ impl<'c> Writer<'c> {
     fn delete(&mut self, key: &RecordKey, emitted_at: Instant, standing: &Standing) -> Outcome<Applied> {
         let sequence = self.next_sequence(key, change_log::DELETE)?;
         self.connection.prepare_cached(BURY)?.execute(params![standing.id, sequence, emitted_at.micros()])?;
-        self.unlist(standing.id)?;
+        for superseded in standing.read_history()?.sequences().collect::<BTreeSet<_>>() {
+            self.unlist(signed(superseded)?)?;
+        }
+        self.list(sequence, standing.id)?;
+        self.drop_fields(standing.id)?;
         self.loosen(key, standing.blob_id.as_deref(), None)?;
         self.live_change -= 1;
         Ok(Applied::Deleted)
@@ -297,9 +322,22 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
+    /// Gives a record a place in the change feed.
+    fn list(&mut self, sequence: i64, id: i64) -> Outcome<()> {
+        self.list.execute([self.scope_id, sequence, id])?;
+        Ok(())
+    }
+
+    /// Takes a place in the change feed away.
+    fn unlist(&self, sequence: i64) -> Outcome<()> {
+        let sql = "DELETE FROM revisions WHERE scope_id = ? AND sequence = ?";
+        self.connection.prepare_cached(sql)?.execute([self.scope_id, sequence])?;
+        Ok(())
+    }
+
     /// Takes a record's row of fields away. Deleting and inserting beats replacing, for which the
     /// engine keeps a journal of its own.
-    fn unlist(&self, id: i64) -> Outcome<()> {
+    fn drop_fields(&self, id: i64) -> Outcome<()> {
         self.connection.prepare_cached(&self.layout.delete_sql())?.execute([id])?;
         Ok(())
     }

@@ -149,10 +149,15 @@ fn scopes_of(
 
 /// A tombstone's time was that of the earlier consent time field; for another it cannot be known.
 fn forget_consent(connection: &Connection, scopes: &[i64]) -> Outcome<()> {
-    let mut forget = connection
-        .prepare("UPDATE records SET consent_at = NULL WHERE scope_id = ? AND deleted_seq IS NOT NULL")?;
-    for scope in scopes {
-        forget.execute([scope])?;
+    for sql in [
+        "UPDATE records SET consent_at = NULL WHERE scope_id = ? AND deleted_seq IS NOT NULL",
+        "UPDATE past_lives SET consent_at = NULL
+         WHERE record_id IN (SELECT record_id FROM revisions WHERE scope_id = ?)",
+    ] {
+        let mut forget = connection.prepare(sql)?;
+        for scope in scopes {
+            forget.execute([scope])?;
+        }
     }
     Ok(())
 }

@@ -6,8 +6,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::fault::Outcome;
 
 /// The archive's steps; the n-th leads to schema version n.
-pub(crate) const STORE: &[&str] =
-    &[include_str!("../migrations/0001_initial.sql"), include_str!("../migrations/0002_doomed_blobs.sql")];
+pub(crate) const STORE: &[&str] = &[
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_doomed_blobs.sql"),
+    include_str!("../migrations/0003_revisions.sql"),
+];
 /// The ledger's steps.
 pub(crate) const LEDGER: &[&str] = &[include_str!("../migrations/ledger/0001_initial.sql")];
 

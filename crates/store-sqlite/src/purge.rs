@@ -120,7 +120,13 @@ fn empty_scope(connection: &Connection, held: &Held) -> Outcome<()> {
     if let Some(table) = held.table {
         empty_fields(connection, table, held.scope_id)?;
     }
-    connection.execute("DELETE FROM records WHERE scope_id = ?", [held.scope_id])?;
+    for sql in [
+        "DELETE FROM past_lives WHERE record_id IN (SELECT record_id FROM revisions WHERE scope_id = ?)",
+        "DELETE FROM revisions WHERE scope_id = ?",
+        "DELETE FROM records WHERE scope_id = ?",
+    ] {
+        connection.execute(sql, [held.scope_id])?;
+    }
     Ok(())
 }
 

@@ -47,3 +47,8 @@ impl SubjectRow {
 pub(crate) fn unsigned(number: i64) -> Outcome<u64> {
     u64::try_from(number).map_err(|_| Fault::damaged("a count or sequence is negative"))
 }
+
+/// A position as the database keeps it.
+pub(crate) fn signed(sequence: u64) -> Outcome<i64> {
+    i64::try_from(sequence).map_err(|_| Fault::damaged("a position lies beyond every sequence"))
+}

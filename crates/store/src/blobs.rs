@@ -20,7 +20,8 @@ pub trait Blobs: Send + Sync {
     /// Starts taking bytes; nothing is visible until [`BlobWriter::finish`].
     async fn write_blob(&self) -> Result<Box<dyn BlobWriter>, StoreError>;
 
-    /// Where visible records refer to the blob, one sighting per connection; empty when none does.
+    /// Where visible records refer to the blob, one sighting per connection; empty when none does. Only
+    /// records it was uploaded for count: what was uploaded for others is none of the reader's business.
     async fn find_blob(&self, plan: &BlobPlan) -> Result<Vec<BlobSighting>, StoreError>;
 
     /// A range of a sighted blob's bytes.

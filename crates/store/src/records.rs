@@ -20,9 +20,10 @@ pub trait Records: Send + Sync {
     async fn list_records(&self, plan: &RecordsPlan) -> Result<RecordsPage, StoreError>;
 
     /// One page of changes. An entry is live when a granted field's last change lies after the
-    /// token and not after the session's horizon, and a tombstone when the record was created at or
-    /// before the token, deleted after it, and its last values satisfied the part's constraints.
-    /// Entries are ordered by connection, then by creation: an order no hidden change can move.
+    /// token and not after the session's horizon, and a tombstone when the record is gone, a life of
+    /// it spans the token, and that life's last values satisfied the part's constraints. Entries are
+    /// ordered by connection, then by the latest change the reader may see: an order no hidden
+    /// change can move.
     async fn list_changes(&self, plan: &ChangesPlan) -> Result<ChangesOutcome, StoreError>;
 
     /// The record under each part that holds it, in the order of the parts.

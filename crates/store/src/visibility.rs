@@ -58,6 +58,11 @@ impl FieldHistory {
         (sequence, Instant::from_micros(micros))
     }
 
+    /// The sequences at which some reader may see the record's latest change; repeated ones included.
+    pub fn sequences(&self) -> impl Iterator<Item = u64> {
+        std::iter::once(self.created.0).chain(self.changed.values().map(|(sequence, _)| *sequence))
+    }
+
     /// The latest emission time of any field: never earlier than what any reader sees.
     pub fn top_emitted_at(&self) -> Instant {
         let latest = self.changed.values().map(|(_, at)| *at).max().unwrap_or(i64::MIN);

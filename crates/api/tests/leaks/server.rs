@@ -142,7 +142,12 @@ impl Server {
     /// Uploads the bytes a record refers to, as its producer does before it writes the record.
     async fn upload(&self, world: &World, write: &Write) {
         let reference = write.data.as_ref().and_then(|data| data.get("blob_ref")?["blob_id"].as_str());
-        let (true, Some(content)) = (world.uploads, reference.and_then(blobs::content)) else { return };
+        let (true, Some(blob_id)) = (world.uploads, reference) else { return };
+        let Some(content) = blobs::content(blob_id) else { return };
+        let key = canonical(&write.key);
+        if !blobs::is_uploaded(write.connection, &write.stream, &key, blob_id) {
+            return;
+        }
         let connection = &world.connections[write.connection];
         let mut writer = self.store.write_blob().await.expect("a writer");
         writer.write(Bytes::from_static(content.as_bytes())).await.expect("written");
@@ -151,8 +156,9 @@ impl Server {
             subject_id: subject_id(connection.subject),
             connection_id: connection.id.parse().expect("an id"),
             stream: write.stream.parse().expect("a name"),
-            record_key: RecordKey::parse(canonical(&write.key)).expect("a key"),
-            json_path: "@record".to_owned(),
+            record_key: RecordKey::parse(key).expect("a key"),
+            // A place of its own, so that what a refused write brought does not take another's.
+            json_path: format!("/{blob_id}"),
             // The same bytes under another type, where the grant does not reach.
             mime_type: if inside { "text/plain" } else { "text/html" }.to_owned(),
         };

@@ -1,13 +1,13 @@
 //! Which visible records refer to a blob.
 //!
 //! The plan has kept only parts that grant `blob_ref`; what is left to check is whether a record
-//! that holds the reference is itself visible: its time, and whether it was chosen.
+//! that holds the reference, and for which the bytes were uploaded, is itself visible: its time, and
+//! whether it was chosen.
 
 use pdpp_access::{BlobPlan, ReadPlan};
 use pdpp_store::{BlobSighting, StoredBlob};
 use pdpp_wire::{BlobId, RecordKey, SubjectId};
 use rusqlite::{Connection, OptionalExtension as _, params};
-use serde_json::Value;
 
 use crate::fault::{Fault, Outcome};
 use crate::records::{Part, Target, is_visible};
@@ -25,8 +25,15 @@ pub(super) fn find(connection: &Connection, plan: &BlobPlan) -> Outcome<Vec<Blob
             if sightings.iter().any(|seen| seen.connection_id == *part.plan.connection_id()) {
                 continue;
             }
-            if let Some(record_key) = visible_record(connection, &target, part, plan.blob_id())? {
-                sightings.push(sighting(connection, read, part, record_key, blob.clone())?);
+            let names = Names { read, blob_id: plan.blob_id() };
+            if let Some((record_key, mime_type)) = visible_record(connection, &target, part, &names)? {
+                sightings.push(BlobSighting {
+                    connection_id: part.plan.connection_id().clone(),
+                    display_name: part.plan.display_name().map(str::to_owned),
+                    stream: read.stream().clone(),
+                    record_key,
+                    blob: StoredBlob { mime_type, ..blob.clone() },
+                });
             }
         }
     }
@@ -51,81 +58,44 @@ fn stored_blob(
     Ok(Some(StoredBlob { subject_id: subject_id.clone(), blob_id: blob_id.clone(), size_bytes, mime_type }))
 }
 
-/// The first record of the part that refers to the blob and may be seen.
+/// The first record of the part that refers to the blob and may be seen, and the media type its own
+/// upload named. The same bytes under another record do not count: whether they are here, and as what,
+/// may be out of the reader's sight.
 fn visible_record(
     connection: &Connection,
     target: &Target<'_>,
     part: &Part<'_>,
-    blob_id: &BlobId,
-) -> Outcome<Option<RecordKey>> {
+    names: &Names<'_>,
+) -> Outcome<Option<(RecordKey, String)>> {
     let Some(scope) = part.scope else {
         return Ok(None);
     };
-    let sql = "SELECT id, key FROM records WHERE blob_id = ?1 AND scope_id = ?2 AND deleted_seq IS NULL";
+    let sql = "SELECT r.id, r.key, b.mime_type FROM records AS r JOIN blob_bindings AS b
+               ON b.subject_id = ?3 AND b.connection_id = ?4 AND b.stream = ?5
+                  AND b.record_key = r.key AND b.blob_id = r.blob_id
+               WHERE r.blob_id = ?1 AND r.scope_id = ?2 AND r.deleted_seq IS NULL
+               ORDER BY r.id, b.json_path";
     let mut statement = prepare(connection, sql)?;
-    let mut rows = statement.query(params![blob_id.as_str(), scope.id])?;
+    let connection_id = part.plan.connection_id();
+    let mut rows = statement.query(params![
+        names.blob_id.as_str(),
+        scope.id,
+        names.read.subject_id().as_str(),
+        connection_id.as_str(),
+        names.read.stream().as_str()
+    ])?;
     while let Some(row) = rows.next()? {
         let key: String = row.get(1)?;
         if is_visible(connection, target, part, &key, row.get(0)?)? {
-            return RecordKey::parse(key).map(Some).map_err(|_| Fault::damaged("a record's key"));
+            let key = RecordKey::parse(key).map_err(|_| Fault::damaged("a record's key"))?;
+            return Ok(Some((key, row.get(2)?)));
         }
     }
     Ok(None)
 }
 
-/// The media type is the one the record's own upload named, else the one the record itself gives.
-fn sighting(
-    connection: &Connection,
-    read: &ReadPlan,
-    part: &Part<'_>,
-    record_key: RecordKey,
-    mut blob: StoredBlob,
-) -> Outcome<BlobSighting> {
-    let sql = "SELECT mime_type FROM blob_bindings
-               WHERE subject_id = ?1 AND connection_id = ?2 AND stream = ?3 AND record_key = ?4 AND blob_id = ?5
-               LIMIT 1";
-    let named = prepare(connection, sql)?
-        .query_row(
-            params![
-                read.subject_id().as_str(),
-                part.plan.connection_id().as_str(),
-                read.stream().as_str(),
-                record_key.as_str(),
-                blob.blob_id.as_str()
-            ],
-            |row| row.get(0),
-        )
-        .optional()?;
-    blob.mime_type = match named {
-        Some(mime_type) => mime_type,
-        None => referred_type(connection, read, part, &record_key)?,
-    };
-    Ok(BlobSighting {
-        connection_id: part.plan.connection_id().clone(),
-        display_name: part.plan.display_name().map(str::to_owned),
-        stream: read.stream().clone(),
-        record_key,
-        blob,
-    })
-}
-
-/// The media type a visible record gives its blob. Whoever else uploaded the same bytes, as whatever
-/// type, may be out of the reader's sight.
-fn referred_type(
-    connection: &Connection,
-    read: &ReadPlan,
-    part: &Part<'_>,
-    record_key: &RecordKey,
-) -> Outcome<String> {
-    let sql = "SELECT data FROM records WHERE key = ?4 AND scope_id =
-                   (SELECT id FROM scopes WHERE subject_id = ?1 AND connection_id = ?2 AND stream = ?3)";
-    let names = [
-        read.subject_id().as_str(),
-        part.plan.connection_id().as_str(),
-        read.stream().as_str(),
-        record_key.as_str(),
-    ];
-    let data: String = prepare(connection, sql)?.query_row(names, |row| row.get(0))?;
-    let data: Value = serde_json::from_str(&data).map_err(|_| Fault::damaged("a record's data"))?;
-    Ok(data["blob_ref"]["mime_type"].as_str().unwrap_or("application/octet-stream").to_owned())
+/// What is looked for.
+struct Names<'p> {
+    read: &'p ReadPlan,
+    blob_id: &'p BlobId,
 }

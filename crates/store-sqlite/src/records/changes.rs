@@ -1,24 +1,23 @@
 //! One page of changes, as far as a grant's own fields and records tell them.
 //!
-//! Entries stand in the order of their creation, per connection: a change to a field outside the
-//! grant cannot move one. Candidates are the records whose version is newer than the token; which
-//! of them are shown is decided record by record.
+//! Entries stand, per connection, in the order of the latest change the reader may see: a change to a
+//! field outside the grant cannot move one. Candidates are the places records have in `revisions`; a
+//! record is told at the one of them where its latest visible change stands.
 
 use pdpp_access::{ChangesPlan, ChangesPosition, ChangesSince, Epoch};
 use pdpp_store::{ChangeEntry, ChangesOutcome, ChangesPage};
 use pdpp_wire::{ConnectionId, Instant};
-use rusqlite::types::Value as SqlValue;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::budget::Budget;
-use super::rows::{self, Stored, record_key};
+use super::rows::{self, Stored, record_key, visible_change};
 use super::selection::{Selection, is_visible};
 use super::target::{Part, Target};
 use crate::fault::{Fault, Outcome};
-use crate::sequence::{SubjectRow, unsigned};
+use crate::sequence::{SubjectRow, signed, unsigned};
 use crate::statement::prepare;
 
-/// Up to so many candidates are sorted for each page; more are met by walking the whole stream once.
+/// Up to so many records of a narrow grant are sorted for each page; more are met by walking the stream.
 const SORTED: i64 = 20_000;
 
 pub(super) fn list(connection: &Connection, plan: &ChangesPlan) -> Outcome<ChangesOutcome> {
@@ -54,7 +53,7 @@ pub(super) fn list(connection: &Connection, plan: &ChangesPlan) -> Outcome<Chang
     let next = last.map(|found| ChangesPosition {
         since: from.since.clone(),
         horizon: Some(horizon.clone()),
-        after: Some((found.connection_id.clone(), Epoch(found.created_seq))),
+        after: Some((found.connection_id.clone(), Epoch(found.sequence))),
     });
     let entries = page.found.into_iter().map(|found| found.entry).collect();
     Ok(ChangesOutcome::Page(ChangesPage { entries, next, horizon }))
@@ -72,7 +71,7 @@ fn current(connection: &Connection, plan: &ChangesPlan, target: &Target<'_>) -> 
 /// Where a page starts within a connection; `None` when earlier pages finished it.
 fn start(after: Option<&(ConnectionId, Epoch)>, connection_id: &ConnectionId) -> Option<u64> {
     match after {
-        Some((last, Epoch(created_seq))) if last == connection_id => Some(*created_seq),
+        Some((last, Epoch(sequence))) if last == connection_id => Some(*sequence),
         Some((last, _)) if connection_id < last => None,
         _ => Some(0),
     }
@@ -81,7 +80,7 @@ fn start(after: Option<&(ConnectionId, Epoch)>, connection_id: &ConnectionId) ->
 /// One entry and where it stands.
 struct Found {
     connection_id: ConnectionId,
-    created_seq: u64,
+    sequence: u64,
     entry: ChangeEntry,
 }
 
@@ -114,69 +113,84 @@ struct Session<'t> {
 }
 
 impl Session<'_> {
-    /// Adds a part's entries after a creation sequence, until the page has no room for one.
+    /// Adds a part's entries after a position, until the page has no room for one.
     fn collect(&self, part: &Part<'_>, after: u64, page: &mut Page) -> Outcome<()> {
         let Some(scope) = part.scope else { return Ok(()) };
         let Some(visible) = Selection::of(self.target, part, &[])? else { return Ok(()) };
-        let visible = self.few_visible(part, visible)?;
-        let (sql, values): (String, Vec<SqlValue>) = match &visible {
-            Some(visible) => (visible_sql(visible), visible.values().cloned().collect()),
-            None => (self.changed_sql(scope.id)?, vec![scope.id.into(), signed(self.since)?.into()]),
-        };
-        let bounds = [signed(after)?.into(), signed(self.horizon)?.into()];
-        let mut statement = prepare(self.connection, &sql)?;
-        let mut candidates = statement.query(params_from_iter(values.iter().chain(&bounds)))?;
+        let after = after.max(self.since);
+        if self.is_narrow(part, &visible)? {
+            return self.collect_sorted(part, &visible, after, page);
+        }
+        let sql = "SELECT sequence, record_id FROM revisions
+                   WHERE scope_id = ? AND sequence > ? AND sequence <= ? ORDER BY sequence";
+        let mut statement = prepare(self.connection, sql)?;
+        let mut places = statement.query([scope.id, signed(after)?, signed(self.horizon)?])?;
         while !page.has_more
-            && let Some(row) = candidates.next()?
+            && let Some(row) = places.next()?
         {
-            self.add(part, row, page)?;
+            self.add(part, unsigned(row.get(0)?)?, row.get(1)?, page)?;
         }
         Ok(())
     }
 
     /// From the beginning, what a grant sees of a stream is all there is to tell; when that is
     /// little, it is gone through instead of the stream.
-    fn few_visible(&self, part: &Part<'_>, visible: Selection) -> Outcome<Option<Selection>> {
-        let is_narrow = self.since == 0 && !part.plan.sees_every_record();
-        Ok(if is_narrow && visible.is_at_most(self.connection, SORTED)? { Some(visible) } else { None })
+    fn is_narrow(&self, part: &Part<'_>, visible: &Selection) -> Outcome<bool> {
+        let may_be = self.since == 0 && !part.plan.sees_every_record();
+        Ok(may_be && visible.is_at_most(self.connection, SORTED)?)
     }
 
-    fn changed_sql(&self, scope_id: i64) -> Outcome<String> {
-        let index = if self.is_few(scope_id)? { "records_by_version" } else { "records_by_creation" };
-        Ok(format!(
-            "SELECT id, key, deleted_seq FROM records INDEXED BY {index}
-             WHERE scope_id = ? AND version > ? AND created_seq > ? AND created_seq <= ? ORDER BY created_seq"
-        ))
-    }
-
-    /// Whether so few records changed that sorting them beats walking the stream.
-    fn is_few(&self, scope_id: i64) -> Outcome<bool> {
-        if self.since == 0 {
-            return Ok(false);
+    fn collect_sorted(
+        &self,
+        part: &Part<'_>,
+        visible: &Selection,
+        after: u64,
+        page: &mut Page,
+    ) -> Outcome<()> {
+        let sql = format!(
+            "SELECT r.id, r.created_seq, r.emitted_at, r.history
+             FROM ({}) AS v CROSS JOIN records AS r ON r.id = v.record_id",
+            visible.sql("t.record_id", "")
+        );
+        let mut statement = prepare(self.connection, &sql)?;
+        let mut records = statement.query(params_from_iter(visible.values()))?;
+        let mut places = Vec::new();
+        while let Some(row) = records.next()? {
+            let history: Option<String> = row.get(3)?;
+            let (changed, _) =
+                visible_change(history.as_deref(), row.get(1)?, row.get(2)?, part.plan.granted())?;
+            if changed > after && changed <= self.horizon {
+                places.push((changed, row.get(0)?));
+            }
         }
-        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM records WHERE scope_id = ? AND version > ? LIMIT ?)";
-        let count: i64 = prepare(self.connection, sql)?
-            .query_row((scope_id, signed(self.since)?, SORTED + 1), |row| row.get(0))?;
-        Ok(count <= SORTED)
+        places.sort_unstable();
+        for (sequence, id) in places {
+            if page.has_more {
+                break;
+            }
+            self.add(part, sequence, id, page)?;
+        }
+        Ok(())
     }
 
-    /// Adds a candidate's entry, if it has one.
-    fn add(&self, part: &Part<'_>, candidate: &Row<'_>, page: &mut Page) -> Outcome<()> {
-        let (id, key, deleted_seq): (i64, String, Option<i64>) =
-            (candidate.get(0)?, candidate.get(1)?, candidate.get(2)?);
-        // What is hidden is not even fetched.
-        if deleted_seq.is_none() && !is_visible(self.connection, self.target, part, &key, id)? {
+    /// Adds the entry that a record has at a place, if any.
+    fn add(&self, part: &Part<'_>, sequence: u64, id: i64, page: &mut Page) -> Outcome<()> {
+        let sql = "SELECT key, deleted_seq, created_seq, emitted_at, history FROM records WHERE id = ?";
+        let (key, deleted_seq, changed) = prepare(self.connection, sql)?.query_row([id], |row| {
+            let history: Option<String> = row.get(4)?;
+            let changed = visible_change(history.as_deref(), row.get(2)?, row.get(3)?, part.plan.granted());
+            Ok((row.get::<_, String>(0)?, row.get::<_, Option<i64>>(1)?, changed))
+        })?;
+        // What is hidden, or told elsewhere, is not even fetched.
+        if deleted_seq.is_none()
+            && (changed?.0 != sequence || !is_visible(self.connection, self.target, part, &key, id)?)
+        {
             return Ok(());
         }
         let stored = rows::get(self.connection, id, page.room(part))?;
-        let is_told = match deleted_seq {
-            Some(deleted_seq) => self.tells_deletion(part, deleted_seq, &stored)?,
-            None => self.tells_change(part, &stored)?,
-        };
-        if !is_told {
+        if deleted_seq.is_some() && !self.tells_deletion(part, sequence, &stored)? {
             return Ok(());
         }
-        let created_seq = unsigned(stored.created_seq)?;
         let entry = match deleted_seq {
             _ if page.is_full() => None,
             Some(_) => Some(tombstone(part, stored)?),
@@ -185,36 +199,37 @@ impl Session<'_> {
         match entry {
             Some(entry) => {
                 let connection_id = part.plan.connection_id().clone();
-                page.found.push(Found { connection_id, created_seq, entry });
+                page.found.push(Found { connection_id, sequence, entry });
             }
             None => page.has_more = true,
         }
         Ok(())
     }
 
-    fn tells_change(&self, part: &Part<'_>, stored: &Stored) -> Outcome<bool> {
-        let (changed, _) = stored.visible_change(part.plan.granted())?;
-        Ok(self.since < changed && changed <= self.horizon)
-    }
-
-    /// Whether it is a record the reader may have seen, and that is gone.
-    fn tells_deletion(&self, part: &Part<'_>, deleted_seq: i64, stored: &Stored) -> Outcome<bool> {
-        let (created, deleted) = (unsigned(stored.created_seq)?, unsigned(deleted_seq)?);
-        let is_new = created <= self.since && self.since < deleted && deleted <= self.horizon;
-        Ok(is_new && self.was_visible(part, stored))
+    /// Whether the reader may have seen the record at its token: in this life of it, or in one before.
+    fn tells_deletion(&self, part: &Part<'_>, deleted: u64, stored: &Stored) -> Outcome<bool> {
+        let since = signed(self.since)?;
+        if stored.created_seq <= since && self.since < deleted {
+            return Ok(self.was_visible(part, &stored.key, stored.consent_at));
+        }
+        let sql = "SELECT consent_at FROM past_lives
+                   WHERE record_id = ?1 AND created_seq <= ?2 AND deleted_seq > ?2";
+        let lived: Option<Option<i64>> =
+            prepare(self.connection, sql)?.query_row([stored.id, since], |row| row.get(0)).optional()?;
+        Ok(lived.is_some_and(|consent_at| self.was_visible(part, &stored.key, consent_at)))
     }
 
     /// Whether a deleted record's last values satisfied the grant. Only its key and its consent time
     /// are still known; a limit on any other field cannot be checked, so it is not met.
-    fn was_visible(&self, part: &Part<'_>, stored: &Stored) -> bool {
-        if part.plan.resources().is_some_and(|keys| !keys.contains(stored.key.as_str())) {
+    fn was_visible(&self, part: &Part<'_>, key: &str, consent_at: Option<i64>) -> bool {
+        if part.plan.resources().is_some_and(|keys| !keys.contains(key)) {
             return false;
         }
         let Some(bound) = part.plan.time() else { return true };
         if self.target.declaration.consent_time_field() != Some(bound.field.as_str()) {
             return false;
         }
-        let Some(at) = stored.consent_at.map(Instant::from_micros) else { return false };
+        let Some(at) = consent_at.map(Instant::from_micros) else { return false };
         bound.since.is_none_or(|since| at >= since) && bound.until.is_none_or(|until| at < until)
     }
 }
@@ -223,17 +238,4 @@ fn tombstone(part: &Part<'_>, stored: Stored) -> Outcome<ChangeEntry> {
     let deleted_at = stored.deleted_at.ok_or_else(|| Fault::damaged("a tombstone has no time"))?;
     let deleted_at = Instant::from_micros(deleted_at);
     Ok(ChangeEntry::Deleted { part: part.index, key: record_key(stored.key)?, deleted_at })
-}
-
-/// What a grant sees, in the order of its creation.
-fn visible_sql(visible: &Selection) -> String {
-    format!(
-        "SELECT r.id, r.key, r.deleted_seq FROM ({}) AS v CROSS JOIN records AS r ON r.id = v.record_id
-         WHERE r.created_seq > ? AND r.created_seq <= ? ORDER BY r.created_seq",
-        visible.sql("t.record_id", "")
-    )
-}
-
-fn signed(sequence: u64) -> Outcome<i64> {
-    i64::try_from(sequence).map_err(|_| Fault::damaged("a position lies beyond every sequence"))
 }

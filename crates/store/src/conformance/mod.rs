@@ -107,6 +107,8 @@ macro_rules! each_promise {
                 a_deletion_is_told_once,
                 what_came_and_went_unseen_stays_unseen,
                 a_record_that_came_back_is_live,
+                a_record_deleted_twice_is_told_to_whoever_saw_its_first_life,
+                changes_are_told_in_the_order_of_the_latest_visible_one,
                 a_tombstone_outside_the_grant_is_not_told,
                 pages_of_changes_neither_repeat_nor_skip,
                 a_session_ends_where_it_began_to_look,
@@ -121,7 +123,7 @@ macro_rules! each_promise {
                 a_reference_without_bytes_is_nothing,
                 an_abandoned_upload_leaves_nothing,
                 each_connection_that_refers_to_a_blob_is_told,
-                a_blobs_type_does_not_tell_who_else_uploaded_it,
+                a_blob_uploaded_for_another_record_is_not_seen,
                 a_blob_goes_with_the_last_record_that_refers_to_it,
                 an_upload_waits_for_its_record,
                 a_grant_that_hides_the_record_hides_the_blob;

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::scope::{Part, Scope, Seen};
 use super::{Answer, Faults, Mark, Model, NEXT_CHANGES, Token};
-use crate::archive::{Row, shows};
+use crate::archive::{Life, Row, shows};
 use crate::moment::print;
 use crate::question::{Arg, Question};
 
-/// One entry, at its place: connection, then creation.
+/// One entry, at its place: connection, then the latest visible change.
 struct Entry {
     place: (String, u64),
     body: Value,
@@ -114,8 +114,8 @@ impl<'a> Model<'a> {
         entries
     }
 
-    /// Live when a granted field changed inside the session's span; a tombstone when the record that
-    /// existed at its beginning ended inside it, and was visible to the last.
+    /// Live when a granted field changed inside the session's span; a tombstone when the record is gone
+    /// since, and the life of it that spans the session's beginning was visible to the last.
     fn entry(
         &self,
         scope: &Scope<'a>,
@@ -128,7 +128,7 @@ impl<'a> Model<'a> {
         if let Some(life) = row.life() {
             let changed = life.changed(part.fields()).0;
             let seen = shows(part.entry, &row.key, life.last());
-            let place = (connection, life.created());
+            let place = (connection, changed);
             let body = (seen && since < changed && changed <= horizon)
                 .then(|| self.shown(&scope.stream.name, &Seen { part, row, life }, shown, &[]))?;
             return Some(Entry { place, body });
@@ -136,14 +136,15 @@ impl<'a> Model<'a> {
         let lives = row.lives();
         let life = lives.last()?;
         let (ended, emitted_at) = life.ended?;
-        let told = life.created() <= since && since < ended && ended <= horizon;
-        if !told || !shows(part.entry, &row.key, life.last()) {
+        let spans = |life: &&Life| life.created() <= since && life.ended.is_some_and(|(end, _)| since < end);
+        let seen = lives.iter().find(spans)?;
+        if ended > horizon || !shows(part.entry, &row.key, seen.last()) {
             return None;
         }
         let mut body = self.envelope(&scope.stream.name, &row.key, part.connection);
         body["deleted"] = json!(true);
         body["deleted_at"] = json!(print(emitted_at));
         body["emitted_at"] = json!(print(emitted_at));
-        Some(Entry { place: (connection, life.created()), body })
+        Some(Entry { place: (connection, ended), body })
     }
 }

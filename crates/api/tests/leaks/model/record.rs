@@ -240,6 +240,7 @@ impl<'a> Model<'a> {
             }
             let refers = |seen: &Seen<'_>| {
                 seen.data().get("blob_ref").is_some_and(|reference| reference["blob_id"] == id)
+                    && blobs::is_uploaded(connection, stream, &seen.row.key, id)
             };
             if self.seen(part, stream).iter().any(refers) {
                 holding.insert((self.id(connection), connection));
