@@ -6,31 +6,18 @@ use std::fmt;
 use pdpp_access::FieldSet;
 use pdpp_wire::Data;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::{Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::StoreError;
 
 /// The stored JSON text with only the set's fields, in stored order.
 pub fn project(json: String, fields: &FieldSet) -> Result<Data, StoreError> {
-    let text = match fields {
-        FieldSet::All => json,
-        FieldSet::Only(_) => {
-            let members: Members<'_> = serde_json::from_str(&json).map_err(damaged)?;
-            let mut kept = String::with_capacity(json.len());
-            kept.push('{');
-            for (name, value) in members.0.iter().filter(|(name, _)| fields.contains(name)) {
-                if kept.len() > 1 {
-                    kept.push(',');
-                }
-                kept.push_str(&serde_json::to_string(name.as_ref()).map_err(damaged)?);
-                kept.push(':');
-                kept.push_str(value.get());
-            }
-            kept.push('}');
-            kept
-        }
-    };
-    Data::parse(text).map_err(damaged)
+    let FieldSet::Only(_) = fields else { return Data::parse(json).map_err(damaged) };
+    let Members(mut members) = serde_json::from_str(&json).map_err(damaged)?;
+    members.retain(|(name, _)| fields.contains(name));
+    // What was just read needs not be read again to be known as JSON.
+    to_raw_value(&Members(members)).map(Data::from).map_err(damaged)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "fits map_err")]
@@ -39,6 +26,12 @@ fn damaged(error: serde_json::Error) -> StoreError {
 }
 
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

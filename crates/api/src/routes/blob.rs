@@ -29,6 +29,7 @@ const BYTE_HEADERS: &[(&str, &str)] = &[
     ("Cache-Control", "`private, no-store`."),
     ("Content-Disposition", "`attachment`, unless the type is one browsers show safely."),
     ("X-Content-Type-Options", "`nosniff`."),
+    ("PDPP-Warning", "What the reader should know, when there is something."),
 ];
 
 pub(crate) const ROUTE: Route = Route {

@@ -20,7 +20,7 @@ pub(crate) const ROUTE: Route = Route {
     path: "/v1/blobs",
     operation: "uploadBlob",
     action: "upload_blob",
-    summary: "Store bytes for a record; the same bytes again are the same blob.",
+    summary: "Store bytes for a record. Only a record they were stored for opens them; the same bytes are kept once.",
     parameters: &[
         &[
             Parameter::query("stream", Shape::Text, "The record's stream.").required(),

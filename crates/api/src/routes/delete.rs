@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use pdpp_store::{AdmittedRecord, Operation, WriteTarget};
+use pdpp_store::{AdmittedRecord, Applied, Operation, WriteTarget};
 use pdpp_wire::RecordKey;
 
 use crate::authority::Owner;
@@ -47,7 +47,10 @@ async fn one_record(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Re
     // A text that cannot be a key names a record that was never there.
     if let (Some(target), Ok(key)) = (target, RecordKey::parse(call.segment("id"))) {
         let delete = AdmittedRecord { key, emitted_at: state.clock.now(), operation: Operation::Delete };
-        state.store.apply(&target, vec![delete]).await?;
+        let applied = state.store.apply(&target, vec![delete]).await?;
+        if let Some(Applied::Rejected(code)) = applied.first() {
+            return Err(ApiError::new(*code, "The connection does not take deletions any more."));
+        }
     }
     Ok(no_content())
 }

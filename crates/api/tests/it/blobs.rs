@@ -102,3 +102,82 @@ async fn a_bad_upload_or_a_bad_id_is_refused() {
         assert_eq!(world.verdict("client", &format!("/v1/blobs/{id}")).await, "404 blob_not_found", "{id}");
     }
 }
+
+/// The same bytes for a record of each of two connections.
+async fn kept_twice(world: &World, bytes: &'static str) -> String {
+    let mut id = String::new();
+    for (connection, parent) in [("HOME", "m_01"), ("WORK", "w_01")] {
+        let place = world.path(&format!("connector_id=chat&connection_id={connection}"));
+        let upload = format!("/v1/blobs?{place}&stream=attachments&record_key=a_9&mime_type=image/png");
+        let receipt = world.ask("owner", "POST", &upload, bytes).await.json();
+        receipt["blob_id"].as_str().unwrap().clone_into(&mut id);
+        let line = serde_json::json!({"key": "a_9", "data": {"id": "a_9", "message_id": parent,
+            "blob_ref": {"blob_id": id, "mime_type": "image/png", "size_bytes": bytes.len()}}});
+        let ingest = format!("/v1/ingest/attachments?{place}");
+        assert_eq!(world.ask("owner", "POST", &ingest, line.to_string()).await.json()["records_accepted"], 1);
+    }
+    id
+}
+
+#[tokio::test]
+async fn a_blob_under_two_visible_connections_asks_which_one_is_meant() {
+    let world = World::new().await;
+    let id = kept_twice(&world, "a picture twice").await;
+    let source = &world.catalogue.sources[0];
+    let grant = || grant(source).stream("attachments", &["id", "blob_ref"]);
+    world.admit("both", client(&[grant().build()]));
+    world.admit("home", client(&[grant().connections(&[&world.loaded.home]).build()]));
+    let read = format!("/v1/blobs/{id}");
+    let owners = format!("{read}?connector_id=chat");
+    for (token, path) in [("both", &read), ("owner", &owners)] {
+        let refused = world.get(token, path).await;
+        assert_eq!(refused.verdict(), "409 ambiguous_connection", "{token}");
+        let error = &refused.json()["error"];
+        let mut offered: Vec<_> = error["available_connections"].as_array().unwrap().clone();
+        offered.sort_by_key(|offer| offer["display_name"].to_string());
+        assert_eq!(
+            (&error["retry_with"], offered.as_slice()),
+            (
+                &"connection_id".into(),
+                [
+                    serde_json::json!({"connection_id": "HOME", "display_name": "Home"}),
+                    serde_json::json!({"connection_id": "WORK", "display_name": "Work"}),
+                ]
+                .as_slice()
+            ),
+            "{token}"
+        );
+        for connection in ["HOME", "WORK"] {
+            let chosen = world.get(token, &world.path(&format!("{read}?connection_id={connection}"))).await;
+            assert_eq!((chosen.status, chosen.bytes.as_slice()), (200, b"a picture twice".as_slice()));
+        }
+    }
+    let only = world.get("home", &read).await;
+    assert_eq!(only.status, 200, "what is outside the grant makes nothing ambiguous");
+    let other = world.path(&format!("{read}?connection_id=WORK"));
+    assert_eq!(
+        world.verdict("home", &other).await,
+        world.verdict("home", &world.path("/v1/blobs/nope?connection_id=WORK")).await
+    );
+}
+
+#[tokio::test]
+async fn an_answer_in_bytes_warns_in_a_header_and_one_in_json_in_its_body() {
+    let world = World::new().await;
+    let blob = format!("/v1/blobs/{}", sample::chat::blob_id());
+    let warned = world.get("owner", &world.path(&format!("{blob}?connector_instance_id=HOME"))).await;
+    assert_eq!(warned.status, 200);
+    assert_eq!(warned.header("pdpp-warning"), Some("deprecated_alias_used: connector_instance_id"));
+    let plain = world.get("owner", &world.path(&format!("{blob}?connection_id=HOME"))).await;
+    assert_eq!((plain.status, plain.header("pdpp-warning")), (200, None));
+    for (query, code) in [
+        ("limit=5000", Some("limit_clamped")),
+        ("connector_instance_id=HOME", Some("deprecated_alias_used")),
+        ("limit=100", None),
+        ("connection_id=HOME", None),
+    ] {
+        let page = world.get("client", &world.path(&format!("/v1/streams/messages/records?{query}"))).await;
+        assert_eq!((page.status, page.header("pdpp-warning")), (200, None), "{query}");
+        assert_eq!(page.json()["meta"]["warnings"][0]["code"].as_str(), code, "{query}");
+    }
+}

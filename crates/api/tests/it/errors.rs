@@ -1,6 +1,7 @@
 //! A refusal for every row of the error tables.
 
-use pdpp_testkit::{client, grant};
+use pdpp_store::Catalogues as _;
+use pdpp_testkit::{client, grant, sample};
 
 use crate::world::World;
 
@@ -120,4 +121,34 @@ async fn a_granted_stream_that_is_no_longer_declared_says_so() {
     let gone = include_str!("second_chat.json").replace("letters", "chat");
     assert_eq!(world.ask("owner", "POST", "/connectors?replace=true", gone).await.status, 201);
     assert_eq!(world.verdict("client", "/v1/streams/attachments/records").await, "404 stream_not_declared");
+}
+
+#[tokio::test]
+async fn a_connection_that_never_took_a_record_is_not_active_for_reads() {
+    let world = World::new().await;
+    let key = world.catalogue.sources[0].key();
+    let made = world.store.create_connection(&world.loaded.subject_id, key, Some("Phone")).await;
+    let draft = made.unwrap().unwrap().connection_id;
+    let inactive = "400 connector_instance_inactive (connection_id)";
+    let blob = format!("/v1/blobs/{}", sample::chat::blob_id());
+    let reads = [
+        "/v1/streams/messages",
+        "/v1/streams/messages/records",
+        "/v1/streams/messages/records?changes_since=beginning",
+        "/v1/streams/messages/records/m_20",
+        "/v1/streams/messages/records/m_20/field-window?field=text",
+        "/v1/streams/messages/aggregate?metric=count",
+        blob.as_str(),
+    ];
+    let at =
+        |path: &str| format!("{path}{}connection_id={draft}", if path.contains('?') { '&' } else { '?' });
+    for path in reads {
+        assert_eq!(world.verdict("owner", &at(path)).await, inactive, "{path}");
+    }
+    let ingest = format!("/v1/ingest/messages?connector_id=chat&connector_instance_id={draft}");
+    let line = r#"{"key":"p1","data":{"id":"p1","text":"first"}}"#;
+    assert_eq!(world.ask("owner", "POST", &ingest, line).await.json()["records_accepted"], 1);
+    for path in &reads[..3] {
+        assert_eq!(world.verdict("owner", &at(path)).await, "200 ok", "{path}");
+    }
 }

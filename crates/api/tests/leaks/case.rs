@@ -10,6 +10,7 @@ use crate::compare::{Reply, same_as_model, same_as_twin};
 use crate::model::{Answer, Model, NEXT_CHANGES, NEXT_CURSOR, Token, placeholder};
 use crate::moment::micros;
 use crate::question::{Arg, OWNER, Question};
+use crate::redeclare::{elsewhere, widen};
 use crate::requests::{Asker, Issued};
 use crate::rng::{Rng, mix};
 use crate::server::{NOW, Server};
@@ -28,6 +29,9 @@ pub(crate) struct Case {
     archive: Archive,
     twin_archive: Archive,
     revoked: BTreeSet<String>,
+    now: i64,
+    /// What happened beside writes, for the tally.
+    happened: Vec<&'static str>,
     tokens: Vec<Token>,
     /// The tokens as each store spells them.
     spelled: Vec<[String; 2]>,
@@ -50,6 +54,8 @@ impl Case {
             archive: Archive::default(),
             twin_archive: Archive::default(),
             revoked: BTreeSet::new(),
+            now: micros(NOW).expect("a time"),
+            happened: Vec::new(),
             tokens: Vec::new(),
             spelled: Vec::new(),
             issued: Vec::new(),
@@ -72,6 +78,12 @@ impl Case {
             if phase > 0 && self.rng.chance(6) {
                 self.revoke();
             }
+            if phase > 0 && self.rng.chance(40) {
+                self.wait();
+            }
+            if phase > 0 && self.rng.chance(40) {
+                self.widen();
+            }
             for number in 0..questions.div_ceil(PHASES.len()) {
                 // Between two questions something may happen that the reader must not notice.
                 if self.rng.chance(30) {
@@ -89,6 +101,9 @@ impl Case {
 
     /// How far the two stores are apart.
     fn count_differences(&self, tally: &mut Tally) {
+        for name in &self.happened {
+            tally.add(name);
+        }
         let (ours, twins) = (&self.archive, &self.twin_archive);
         for (archive, other) in [(ours, twins), (twins, ours)] {
             let lonely = |row: &&Row| other.current(row.connection, &row.stream, &row.key).is_none();
@@ -114,9 +129,32 @@ impl Case {
     }
 
     fn happen_outside(&mut self) {
+        if self.rng.chance(4)
+            && let Some(manifest) = elsewhere(&mut self.rng, &self.world)
+        {
+            self.twin.replace(manifest);
+            self.happened.push("a declaration replaced outside");
+        }
         if let Some(step) = noise(&mut self.rng, &self.world, &self.twin_archive) {
             record(&self.world, &self.twin, &mut self.twin_archive, &step);
         }
+    }
+
+    /// Time passes: some grants end, and after days some sources are stale.
+    fn wait(&mut self) {
+        let seconds = *self.rng.pick(&[3_600, 3 * 3_600, 12 * 86_400]);
+        self.now += seconds * 1_000_000;
+        self.ours.wait(seconds);
+        self.twin.wait(seconds);
+    }
+
+    /// A source declares one more field, in both stores.
+    fn widen(&mut self) {
+        let Some(source) = widen(&mut self.rng, &mut self.world) else { return };
+        for server in [&self.ours, &self.twin] {
+            server.replace(self.world.sources[source].manifest());
+        }
+        self.happened.push("a field added to a declaration");
     }
 
     fn revoke(&mut self) {
@@ -162,7 +200,7 @@ impl Case {
             archive: &self.archive,
             revoked: &self.revoked,
             tokens: &self.tokens,
-            now: micros(NOW).expect("a time"),
+            now: self.now,
         }
     }
 

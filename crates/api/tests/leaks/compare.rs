@@ -168,7 +168,11 @@ fn status_of(code: &str) -> Option<u16> {
         | "unknown_field"
         | "connector_instance_inactive"
         | "connector_instance_connector_mismatch" => 400,
-        "field_not_granted" | "insufficient_scope" | "grant_stream_not_allowed" | "grant_revoked" => 403,
+        "field_not_granted"
+        | "insufficient_scope"
+        | "grant_stream_not_allowed"
+        | "grant_revoked"
+        | "grant_expired" => 403,
         "not_found"
         | "blob_not_found"
         | "connection_not_found"

@@ -20,6 +20,7 @@ mod compare;
 mod model;
 mod moment;
 mod question;
+mod redeclare;
 mod requests;
 mod rng;
 mod server;
@@ -137,6 +138,8 @@ const EXPECTED: &[(usize, &[&str])] = &[
             "a count",
             "a tombstone",
             "groups",
+            "a field added to a declaration",
+            "a declaration replaced outside",
         ],
     ),
     (
@@ -145,6 +148,8 @@ const EXPECTED: &[(usize, &[&str])] = &[
             "blob 200",
             "connector_instance_not_found",
             "cursor_expired",
+            "grant_expired",
+            "groups of dates",
             "grant_revoked",
             "insufficient_scope",
             "invalid_argument",

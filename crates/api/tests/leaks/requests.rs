@@ -8,7 +8,7 @@ use crate::model::{Token, window_paths};
 use crate::question::{Arg, OWNER, Question, Route};
 use crate::rng::Rng;
 use crate::world::{
-    DAYS, Field, Kind, MOMENTS, Place, Relation, Stream, UNDECLARED, World, canonical, keys_of,
+    DATES, DAYS, Field, Kind, MOMENTS, Place, Relation, Stream, UNDECLARED, World, canonical, keys_of,
 };
 
 /// A token an earlier answer gave out, with the request that continues it.
@@ -421,7 +421,11 @@ impl<'a> Asker<'a> {
             0..=3 => question = question.with("metric", "count"),
             4..=9 => {
                 question = question.with("metric", "count");
-                question = question.with("group_by", self.name_among(rng, subject, &declared("group_by")));
+                let mut fields = declared("group_by");
+                if rng.chance(40) && fields.iter().any(|name| DATES.contains(name)) {
+                    fields.retain(|name| DATES.contains(name));
+                }
+                question = question.with("group_by", self.name_among(rng, subject, &fields));
             }
             10..=14 => {
                 let field = self.name_among(rng, subject, &declared("group_by_time"));

@@ -11,13 +11,14 @@ use pdpp_access::{Entropy, Sealer, Secret};
 use pdpp_api::{ApiLimits, ApiSettings, ApiState, router};
 use pdpp_auth::LocalAuthority;
 use pdpp_store::{
-    AdmittedRecord, Applied, BlobBinding, NewToken, OnConflict, Operation, Store, TokenKind, WriteTarget,
+    AdmittedRecord, Applied, BlobBinding, ManifestOutcome, NewToken, OnConflict, Operation, Store, TokenKind,
+    WriteTarget,
 };
 use pdpp_store_sqlite::{Options, SqliteStore};
 use pdpp_testkit::FixedClock;
 use pdpp_wire::manifest::Manifest;
 use pdpp_wire::{ConnectionId, Grant, Instant, RecordKey, SubjectId, TokenId};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tower::ServiceExt as _;
 
@@ -56,6 +57,7 @@ pub(crate) struct Server {
     store: Arc<dyn Store>,
     router: Router,
     dice: Arc<Dice>,
+    clock: Arc<FixedClock>,
     /// One per client, then the owner's.
     secrets: Vec<Secret>,
 }
@@ -77,9 +79,9 @@ impl Server {
             limits: ApiLimits::default(),
         };
         let sealer = Sealer::new(&[7; 32]);
-        let state = ApiState::new(store.clone(), authority, (clock, dice.clone()), sealer, settings);
+        let state = ApiState::new(store.clone(), authority, (clock.clone(), dice.clone()), sealer, settings);
         let router = router(Arc::new(state));
-        let mut server = Self { runtime: runtime.clone(), store, router, dice, secrets: Vec::new() };
+        let mut server = Self { runtime: runtime.clone(), store, router, dice, clock, secrets: Vec::new() };
         server.populate(world, place, seed);
         server
     }
@@ -89,11 +91,7 @@ impl Server {
         runtime.block_on(async {
             let here = |thing: Place| thing == Place::Both || place == Place::TwinOnly;
             for source in world.sources.iter().filter(|source| here(source.place)) {
-                let manifest = Manifest::from_document(source.manifest()).expect("a valid manifest");
-                for owner in [subject_id(0), subject_id(1)] {
-                    let put = self.store.put_manifest(&owner, &manifest, OnConflict::Refuse);
-                    put.await.expect("a registered manifest");
-                }
+                self.register(source.manifest(), OnConflict::Refuse).await;
             }
             for (index, connection) in world.connections.iter_mut().enumerate().filter(|(_, c)| here(c.place))
             {
@@ -115,6 +113,25 @@ impl Server {
             }
             self.issue(world, None).await;
         });
+    }
+
+    /// Registers a manifest for both owners.
+    async fn register(&self, document: Value, on_conflict: OnConflict) {
+        let manifest = Manifest::from_document(document).expect("a valid manifest");
+        for owner in [subject_id(0), subject_id(1)] {
+            let put = self.store.put_manifest(&owner, &manifest, on_conflict);
+            assert_ne!(put.await.expect("a store"), ManifestOutcome::Conflict);
+        }
+    }
+
+    /// Puts a manifest in the place of the one with its key.
+    pub(crate) fn replace(&self, document: Value) {
+        self.runtime.block_on(self.register(document, OnConflict::Replace));
+    }
+
+    /// Lets time pass.
+    pub(crate) fn wait(&self, seconds: i64) {
+        self.clock.advance_seconds(seconds);
     }
 
     async fn issue(&mut self, world: &World, client: Option<&Client>) {

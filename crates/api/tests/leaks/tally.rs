@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::compare::Reply;
 use crate::question::{Arg, Question, Route};
+use crate::world::DATES;
 
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -36,6 +37,10 @@ impl Tally {
             Route::Window(..) if body["window"]["match_start_chars"].is_u64() => self.add("a match"),
             Route::Aggregate(_) if body["groups"].as_array().is_some_and(|groups| groups.len() > 1) => {
                 self.add("groups");
+                let dated = question.text("group_by").is_some_and(|field| DATES.contains(&field));
+                if dated {
+                    self.add("groups of dates");
+                }
             }
             _ => {}
         }
@@ -72,7 +77,7 @@ impl Tally {
         }
     }
 
-    fn add(&mut self, name: &str) {
+    pub(crate) fn add(&mut self, name: &str) {
         *self.seen.entry(name.to_owned()).or_default() += 1;
     }
 }

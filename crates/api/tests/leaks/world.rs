@@ -12,6 +12,9 @@ use crate::rng::Rng;
 
 /// Stands for the field of an older declaration: in the data and perhaps a grant, not in the schema.
 pub(crate) const UNDECLARED: &str = "x_extra";
+/// When grants end: an hour and three hours after the run begins, and long after it.
+const EXPIRIES: [&str; 3] =
+    ["2026-03-20T13:00:00.000Z", "2026-03-20T15:00:00.000Z", "2027-01-01T00:00:00.000Z"];
 /// Keys that no grant with a time limit ever shows.
 pub(crate) const HIDDEN_KEYS: [&str; 2] = ["h0", "h1"];
 
@@ -142,6 +145,8 @@ pub(crate) const MOMENTS: [&str; 13] = [
     "2026-10-25T00:30:00Z",
     "2026-10-25T01:30:00Z",
 ];
+/// The fields that hold instants.
+pub(crate) const DATES: [&str; 2] = ["at", "day"];
 pub(crate) const DAYS: [&str; 6] =
     ["2024-02-29", "2025-12-31", "2026-02-28", "2026-03-01", "2026-03-02", "2026-03-31"];
 const BOUNDS: [&str; 6] = [
@@ -252,7 +257,7 @@ impl World {
                 continue;
             }
             let id = format!("grt_{id}_{}", grants.len()).replace('-', "_");
-            let expires_at = rng.chance(20).then_some("2027-01-01T00:00:00.000Z");
+            let expires_at = rng.chance(30).then(|| *rng.pick(&EXPIRIES));
             grants.push(Granted { id, source, streams, expires_at });
         }
         Client { id: id.to_owned(), grants }
@@ -417,7 +422,6 @@ impl Stream {
         let ordered = of(&[Kind::Whole, Kind::Number, Kind::Moment]);
         let (numbers, moments) = (of(&[Kind::Whole, Kind::Number]), of(&[Kind::Moment]));
         let texts = of(&[Kind::Text]);
-        let plain = of(&[Kind::Flag, Kind::Whole, Kind::Number, Kind::Text]);
         let scalars = of(&[Kind::Flag, Kind::Whole, Kind::Number, Kind::Text, Kind::Moment]);
         let one = |rng: &mut Rng, names: &[&'static str], percent| {
             (!names.is_empty() && rng.chance(percent)).then(|| *rng.pick(names))
@@ -437,7 +441,7 @@ impl Stream {
                 ("sum", rng.some(80, &numbers)),
                 ("min", rng.some(80, &ordered)),
                 ("max", rng.some(80, &ordered)),
-                ("group_by", rng.some(80, &plain)),
+                ("group_by", rng.some(80, &scalars)),
                 ("group_by_time", rng.some(80, &moments)),
                 ("count_distinct", rng.some(80, &scalars)),
             ],

@@ -10,7 +10,7 @@ use pdpp_wire::{ConnectionId, Instant};
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::budget::Budget;
-use super::rows::{self, Stored, record_key, visible_change};
+use super::rows::{ById, Stored, record_key, visible_change};
 use super::selection::{Selection, is_visible};
 use super::target::{Part, Target};
 use crate::fault::{Fault, Outcome};
@@ -187,7 +187,7 @@ impl Session<'_> {
         {
             return Ok(());
         }
-        let stored = rows::get(self.connection, id, page.room(part))?;
+        let stored = ById::new(self.connection)?.get(id, page.room(part))?;
         if deleted_seq.is_some() && !self.tells_deletion(part, sequence, &stored)? {
             return Ok(());
         }

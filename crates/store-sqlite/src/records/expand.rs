@@ -11,7 +11,7 @@ use rusqlite::{Connection, params_from_iter};
 use serde_json::Value;
 
 use super::budget::Budget;
-use super::rows::show_within;
+use super::rows::ById;
 use super::selection::Selection;
 use super::target::{Part, Target};
 use crate::fault::{Fault, Outcome};
@@ -79,8 +79,9 @@ fn fetch(
     budget: &mut Budget,
 ) -> Outcome<Expanded> {
     let (mut rows, limit) = (Vec::new(), usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut records = ById::new(connection)?;
     for id in ids.iter().take(limit) {
-        let Some(row) = show_within(connection, *id, part, budget)? else { break };
+        let Some(row) = records.show_within(*id, part, budget)? else { break };
         rows.push(row);
     }
     let has_more = rows.len() < ids.len();

@@ -41,9 +41,9 @@ pub(super) fn list(connection: &Connection, plan: &RecordsPlan) -> Outcome<Recor
 /// The candidates' records, as far as a page's bytes go.
 fn fetch(connection: &Connection, candidates: &[Candidate<'_>]) -> Outcome<Vec<RecordRow>> {
     let (mut page, mut budget) = (Vec::with_capacity(candidates.len()), Budget::of_page());
+    let mut records = rows::ById::new(connection)?;
     for candidate in candidates {
-        let Some(row) = rows::show_within(connection, candidate.record_id, candidate.part, &mut budget)?
-        else {
+        let Some(row) = records.show_within(candidate.record_id, candidate.part, &mut budget)? else {
             break;
         };
         page.push(row);

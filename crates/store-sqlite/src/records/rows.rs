@@ -3,7 +3,7 @@
 use pdpp_access::FieldSet;
 use pdpp_store::{RecordRow, project};
 use pdpp_wire::{Instant, RecordKey};
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 
 use super::budget::Budget;
 use super::target::Part;
@@ -25,33 +25,41 @@ pub(super) struct Stored {
     data: Option<String>,
 }
 
-const COLUMNS: &str = "id, key, created_seq, deleted_at, consent_at, emitted_at, history, data IS NOT NULL";
+/// Looks records up by their numbers.
+pub(super) struct ById<'c>(CachedStatement<'c>);
 
-/// One record by its number; its data only when that is at most so long.
-pub(super) fn get(connection: &Connection, id: i64, most_bytes: i64) -> Outcome<Stored> {
-    // The length stands before the text, which is not touched to learn it.
-    let sql = format!(
-        "SELECT {COLUMNS}, CASE WHEN octet_length(data) <= ?2 THEN data END FROM records WHERE id = ?1"
-    );
-    let stored = prepare(connection, &sql)?.query_row([id, most_bytes], read).optional()?;
-    stored.ok_or_else(|| Fault::damaged("a field row has no record"))
-}
+impl<'c> ById<'c> {
+    pub(super) fn new(connection: &'c Connection) -> Outcome<Self> {
+        // The length stands before the text, which is not touched to learn it.
+        let sql =
+            "SELECT id, key, created_seq, deleted_at, consent_at, emitted_at, history, data IS NOT NULL,
+                          CASE WHEN octet_length(data) <= ?2 THEN data END FROM records WHERE id = ?1";
+        Ok(Self(prepare(connection, sql)?))
+    }
 
-/// One record as a part shows it, if the budget has room for it.
-pub(super) fn show_within(
-    connection: &Connection,
-    id: i64,
-    part: &Part<'_>,
-    budget: &mut Budget,
-) -> Outcome<Option<RecordRow>> {
-    get(connection, id, budget.room(part))?.show_within(part, budget)
+    /// One record; its data only when that is at most so long.
+    pub(super) fn get(&mut self, id: i64, most_bytes: i64) -> Outcome<Stored> {
+        let stored = self.0.query_row([id, most_bytes], read).optional()?;
+        stored.ok_or_else(|| Fault::damaged("a field row has no record"))
+    }
+
+    /// One record as a part shows it, if the budget has room for it.
+    pub(super) fn show_within(
+        &mut self,
+        id: i64,
+        part: &Part<'_>,
+        budget: &mut Budget,
+    ) -> Outcome<Option<RecordRow>> {
+        self.get(id, budget.room(part))?.show_within(part, budget)
+    }
 }
 
 /// One live record by its key.
 pub(super) fn find_live(connection: &Connection, scope_id: i64, key: &RecordKey) -> Outcome<Option<Stored>> {
     let sql =
-        format!("SELECT {COLUMNS}, data FROM records WHERE scope_id = ? AND key = ? AND deleted_seq IS NULL");
-    Ok(prepare(connection, &sql)?.query_row((scope_id, key.as_str()), read).optional()?)
+        "SELECT id, key, created_seq, deleted_at, consent_at, emitted_at, history, data IS NOT NULL, data
+               FROM records WHERE scope_id = ? AND key = ? AND deleted_seq IS NULL";
+    Ok(prepare(connection, sql)?.query_row((scope_id, key.as_str()), read).optional()?)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {

@@ -81,8 +81,13 @@ impl Selection {
         Self { table: layout.table(), scope_id: scope_id.into(), wanted: None, conditions: Vec::new() }
     }
 
+    /// The same without the grant's own list of records, for whoever checks that list himself.
+    pub(crate) fn without_list(&self) -> Self {
+        Self { wanted: None, ..self.clone() }
+    }
+
     /// Only records of this time; false when the declaration has no such time, and so nothing is visible.
-    fn within(&mut self, layout: &Layout, bound: &TimeBound) -> bool {
+    pub(super) fn within(&mut self, layout: &Layout, bound: &TimeBound) -> bool {
         let Some(column) =
             layout.column(&bound.field).filter(|column| column.field_type == FieldType::Instant)
         else {
@@ -184,6 +189,11 @@ impl Selection {
             Some(column) => self.sql_by(column, columns, tail),
             None => self.statement(columns, "", tail),
         }
+    }
+
+    /// The statement by the index of one value, else by that of a condition.
+    pub(crate) fn sql_else_by(&self, condition: &Condition, columns: &str, tail: &str) -> String {
+        self.sql_by(self.selective_column().unwrap_or(&condition.column), columns, tail)
     }
 
     /// The statement by the index that starts with this column, unless the grant's list leads.

@@ -33,7 +33,7 @@ impl Walk<'_> {
         mut read: impl FnMut(&Row<'_>) -> Outcome<T>,
     ) -> Outcome<Vec<T>> {
         if self.selection.is_list() {
-            return self.sorted(connection, wanted, read);
+            return self.sorted(connection, None, wanted, read);
         }
         let answered = if self.index == "key" { ["key", "key", "key"] } else { [self.index, "ord", "key"] };
         let (by_index, others) = self.selection.split_off(&answered);
@@ -43,18 +43,24 @@ impl Walk<'_> {
         }
         match self.patiently(connection, &by_index, &others, wanted, &mut read)? {
             Some(rows) => Ok(rows),
-            None => self.sorted(connection, wanted, read),
+            None => self.sorted(connection, others.first(), wanted, read),
         }
     }
 
-    /// By whichever index the engine prefers.
+    /// By the index of one value, else of this condition: knowing nothing of the values, the engine might
+    /// take the order's own index again, for the sake of where the page starts.
     fn sorted<T>(
         &self,
         connection: &Connection,
+        condition: Option<&Condition>,
         wanted: usize,
         read: impl FnMut(&Row<'_>) -> Outcome<T>,
     ) -> Outcome<Vec<T>> {
-        let sql = self.selection.sql(self.columns, &format!("{} LIMIT ?", self.order));
+        let tail = format!("{} LIMIT ?", self.order);
+        let sql = match condition {
+            Some(condition) => self.selection.sql_else_by(condition, self.columns, &tail),
+            None => self.selection.sql(self.columns, &tail),
+        };
         collect(connection, &sql, self.selection, wanted, read)
     }
 

@@ -48,7 +48,7 @@ impl<'a> Model<'a> {
             return Answer::json(body);
         }
         let groups = match (by, by_time) {
-            (Some(field), _) => by_value(&seen, field),
+            (Some(field), _) => by_value(&scope, &seen, field),
             (None, Some(field)) => {
                 let granularity = question.text("granularity").expect("checked");
                 by_moment(&seen, field, granularity, &TimeZone::get(zone).expect("checked"))
@@ -117,10 +117,13 @@ fn value(scope: &Scope<'_>, seen: &[Seen<'_>], metric: &str, field: Option<&str>
 }
 
 /// By count, most first, then by the key's JSON text.
-fn by_value(seen: &[Seen<'_>], field: &str) -> Vec<(Value, usize)> {
+fn by_value(scope: &Scope<'_>, seen: &[Seen<'_>], field: &str) -> Vec<(Value, usize)> {
+    let kind = scope.stream.field(field).expect("checked").kind;
+    // A text that is no date is no value of a date field.
+    let fits = |value: &&Value| kind != Kind::Moment || value.as_str().and_then(micros).is_some();
     let mut groups: Vec<(Value, usize)> = Vec::new();
     for seen in seen {
-        let key = seen.data().get(field).cloned().unwrap_or(Value::Null);
+        let key = seen.data().get(field).filter(fits).cloned().unwrap_or(Value::Null);
         match groups.iter_mut().find(|(known, _)| *known == key) {
             Some((_, count)) => *count += 1,
             None => groups.push((key, 1)),

@@ -111,7 +111,10 @@ const SELECTORS: [&str; 4] = ["connection_id", "connector_instance_id", "connect
 impl Model<'_> {
     pub(crate) fn answer(&self, question: &Question) -> Answer {
         if question.who != OWNER && self.grants(question.who).is_empty() {
-            return Answer::fault("grant_revoked");
+            // Why nothing is left: a revocation says more than an expiry.
+            let revoked =
+                self.world.clients[question.who].grants.iter().any(|grant| self.revoked.contains(&grant.id));
+            return Answer::fault(if revoked { "grant_revoked" } else { "grant_expired" });
         }
         let mut faults = Faults::default();
         self.check_parameters(question, &mut faults);

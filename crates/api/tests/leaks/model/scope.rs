@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Faults, Model};
 use crate::archive::{Data, Life, Row, shows};
+use crate::moment::micros;
 use crate::question::{OWNER, Question};
 use crate::world::{Granted, GrantedStream, Place, Source, Stream};
 
@@ -73,7 +74,10 @@ impl<'a> Model<'a> {
     /// The client's grants that still stand.
     pub(super) fn grants(&self, who: usize) -> Vec<&'a Granted> {
         let grants = self.world.clients[who].grants.iter();
-        grants.filter(|grant| !self.revoked.contains(&grant.id)).collect()
+        let over = |at: &str| micros(at).is_none_or(|at| at <= self.now);
+        grants
+            .filter(|grant| !self.revoked.contains(&grant.id) && !grant.expires_at.is_some_and(over))
+            .collect()
     }
 
     pub(super) fn source(&self, index: usize) -> &'a Source {
