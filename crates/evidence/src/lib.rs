@@ -27,12 +27,15 @@ mod field_path;
 mod field_text;
 mod fold;
 mod preview;
+mod proof;
+mod query;
 mod roles;
 mod scalars;
 mod schema_scope;
 mod size;
 mod untrusted;
 mod window;
+mod words;
 
 #[cfg(test)]
 mod random;
@@ -45,10 +48,16 @@ pub use field_path::{FieldPath, FieldPathError};
 pub use field_text::{FieldText, TextKind, text_of};
 pub use fold::{find_folded, fold};
 pub use preview::{Preview, PreviewBudget, preview, render_marked};
+pub use proof::{Proof, Wanted, prove};
+pub use query::{Clause, Ignored, IgnoredReason, Need, Query, What, parse as parse_query};
 pub use roles::{Display, Role, Roles};
 pub use schema_scope::scope;
 pub use size::{Extent, json_bytes};
 pub use untrusted::{Neutral, neutralise};
 pub use window::{
     DEFAULT_LIMIT_CHARS, MAX_CONTEXT_CHARS, MAX_LIMIT_CHARS, QueryNotFound, TextWindow, WindowRequest, cut,
+};
+pub use words::{
+    Language, TermMatch, Token, TokenRef, WantedTerm, find_terms, for_each_token, forms, is_stop_word,
+    language_of, tokenize,
 };
