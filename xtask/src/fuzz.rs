@@ -6,13 +6,12 @@
 
 mod samples;
 mod schemathesis;
-mod server;
 
 use anyhow::{Context, Result, bail};
 
 use crate::fuzz::samples::Samples;
 use crate::fuzz::schemathesis::Schemathesis;
-use crate::fuzz::server::RunningServer;
+use crate::server::RunningServer;
 use crate::workspace::Workspace;
 
 const DEFAULT_EXAMPLES: u32 = 20;

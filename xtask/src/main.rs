@@ -15,6 +15,8 @@ mod fix;
 mod fuzz;
 mod generate;
 mod process;
+mod recall;
+mod server;
 mod test;
 mod tidy;
 mod tools;
@@ -49,6 +51,7 @@ enum Task {
     Generate(generate::Options),
     Fuzz(fuzz::Options),
     Bench(bench::Options),
+    Recall(recall::Options),
     /// Apply clippy's suggestions, format, and regenerate the reference.
     Fix,
     /// List the requirement rows that tests name, and the tests that name them.
@@ -73,6 +76,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Task::Generate(options) => generate::generate(&workspace, &options),
         Task::Fuzz(options) => fuzz::fuzz(&workspace, &options),
         Task::Bench(options) => bench::bench(&workspace, &options),
+        Task::Recall(options) => recall::recall(&workspace, &options),
         Task::Fix => fix::fix(&workspace),
         Task::Coverage => coverage::coverage(&workspace),
     }

@@ -7,12 +7,12 @@ use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 
 use crate::workspace::Workspace;
-use crate::{fuzz, generate, process, tidy, tools};
+use crate::{fuzz, generate, process, recall, tidy, tools};
 
 /// Run everything CI runs; the first failure stops it.
 ///
-/// The steps, in order: fmt, clippy, docs, tidy, deny, generate, nextest, doctests, fuzz. The last
-/// lines are a table of what ran and how long it took. A failure names the command that repeats it.
+/// The steps, in order: fmt, clippy, docs, tidy, deny, generate, nextest, doctests, recall, fuzz.
+/// The last lines are a table of what ran and how long it took. A failure names the command that repeats it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Leave a step out; repeat for several.
@@ -41,6 +41,8 @@ enum Step {
     Nextest,
     /// Examples in documentation.
     Doctests,
+    /// Known things are found first by the search of a live server.
+    Recall,
     /// Generated requests against a live server.
     Fuzz,
 }
@@ -69,6 +71,7 @@ impl Step {
             Self::Doctests => {
                 process::run(&mut workspace.cargo(["test", "--workspace", "--doc", "--locked"]))
             }
+            Self::Recall => recall::recall(workspace, &recall::Options::of_known_items(workspace)),
             Self::Fuzz => fuzz::fuzz(workspace, &fuzz::Options::default()),
         }
     }
@@ -173,14 +176,15 @@ mod tests {
     #[test]
     fn every_step_runs_unless_asked_otherwise() {
         let all = selected(&Options { skip: vec![], only: vec![] });
-        let expected = ["fmt", "clippy", "docs", "tidy", "deny", "generate", "nextest", "doctests", "fuzz"];
+        let expected =
+            ["fmt", "clippy", "docs", "tidy", "deny", "generate", "nextest", "doctests", "recall", "fuzz"];
         assert_eq!(all, expected);
     }
 
     #[test]
     fn skip_leaves_out_and_only_picks() {
         let without = selected(&Options { skip: vec![Step::Fuzz, Step::Deny], only: vec![] });
-        assert!(!without.contains(&"fuzz".to_owned()) && without.len() == 7);
+        assert!(!without.contains(&"fuzz".to_owned()) && without.len() == 8);
         assert_eq!(selected(&Options { skip: vec![], only: vec![Step::Tidy] }), ["tidy"]);
     }
 

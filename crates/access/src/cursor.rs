@@ -80,8 +80,19 @@ pub struct ChangesPosition {
     pub since: Option<ChangesSince>,
     /// Where the session ends; `None` on its first page.
     pub horizon: Option<ChangesSince>,
-    /// The last entry of the previous page: its connection and creation sequence.
+    /// The last entry of the previous page: its connection and the sequence of the change it told.
     pub after: Option<(ConnectionId, Epoch)>,
+}
+
+/// Where a page of search hits starts, in a ranking that is kept for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchPosition {
+    /// Names the ranking.
+    #[serde(with = "fixed")]
+    pub ranking: u64,
+    /// How many of its hits were served.
+    #[serde(with = "fixed")]
+    pub offset: u64,
 }
 
 /// Seals and opens tokens under a key that never leaves the store.
@@ -101,6 +112,7 @@ enum Kind {
     Page = 1,
     ChangesPage = 2,
     ChangesSince = 3,
+    Search = 4,
 }
 
 impl Sealer {
@@ -132,6 +144,15 @@ impl Sealer {
         since: &ChangesSince,
     ) -> String {
         self.seal(entropy, Kind::ChangesSince, binding, since)
+    }
+
+    /// Seals the end of a page of search hits.
+    pub fn seal_search(&self, entropy: &dyn Entropy, binding: &Binding, position: &SearchPosition) -> String {
+        self.seal(entropy, Kind::Search, binding, position)
+    }
+
+    pub(crate) fn open_search(&self, binding: &Binding, token: &str) -> Result<SearchPosition, Denial> {
+        self.open(Kind::Search, binding, token, "cursor")
     }
 
     pub(crate) fn open_page(&self, binding: &Binding, token: &str) -> Result<Position, Denial> {

@@ -24,7 +24,9 @@ mod secret;
 
 pub use authorize::{Authorizer, ExpandState, RecordsRead};
 pub use catalogue::{Catalogue, Connection, ConnectionStatus, Source};
-pub use cursor::{Binding, ChangesPosition, ChangesSince, Epoch, OrderValue, Position, Sealer};
+pub use cursor::{
+    Binding, ChangesPosition, ChangesSince, Epoch, OrderValue, Position, Sealer, SearchPosition,
+};
 pub use denial::Denial;
 pub use field_set::FieldSet;
 pub use filter::{Predicate, Test};
@@ -32,12 +34,13 @@ pub use grant::{ActiveGrant, GrantStanding};
 pub use outside::{Clock, Entropy, random_hex};
 pub use plan::{
     AggregatePlan, BlobPlan, ChangesPlan, Direction, ExpandPlan, Granularity, Grouping, Metric, Order,
-    OrderBy, PlanPart, ReadPlan, RecordPlan, RecordsPlan, TimeBound, WindowPlan,
+    OrderBy, PlanPart, ReadPlan, RecordPlan, RecordsPlan, SearchField, SearchOrder, SearchPart, SearchPlan,
+    SkipReason, SkippedStream, TimeBound, WindowPlan,
 };
 pub use principal::{AuthError, Bearer, ClientPrincipal, OwnerPrincipal, Principal, TokenAuthority};
 pub use request::{
-    AggregateRequest, BlobRequest, FilterTerm, RecordRequest, RecordsRequest, StreamsRequest, Target,
-    WindowRequest,
+    AggregateRequest, BlobRequest, FilterTerm, RecordRequest, RecordsRequest, SearchRequest, StreamsRequest,
+    Target, WindowRequest,
 };
 pub use resolve::{GrantTerms, resolve_selection};
 pub use scalar::Scalar;

@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod page;
+mod search;
 mod single;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use crate::{FieldSet, Source};
 
 pub use aggregate::{AggregatePlan, Granularity, Grouping, Metric};
 pub use page::{ChangesPlan, Direction, ExpandPlan, Order, OrderBy, RecordsPlan};
+pub use search::{SearchField, SearchOrder, SearchPart, SearchPlan, SkipReason, SkippedStream};
 pub use single::{BlobPlan, RecordPlan, WindowPlan};
 
 /// One stream, in parts.

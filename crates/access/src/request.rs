@@ -121,3 +121,26 @@ pub struct BlobRequest {
     /// Only under this connector (owners).
     pub connector_id: Option<String>,
 }
+
+/// Words looked for in every granted search field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchRequest {
+    /// The words as typed; never empty.
+    pub q: String,
+    /// Only these streams; all when empty.
+    pub streams: Vec<String>,
+    /// Only this connection.
+    pub connection_id: Option<String>,
+    /// Filters, for one stream.
+    pub filter: Vec<FilterTerm>,
+    /// Not before this time.
+    pub since: Option<String>,
+    /// Before this time.
+    pub until: Option<String>,
+    /// `relevance` or `newest`.
+    pub order: Option<String>,
+    /// Page size, already defaulted and clamped.
+    pub limit: u32,
+    /// A page cursor.
+    pub cursor: Option<String>,
+}

@@ -11,8 +11,15 @@ use pdpp_wire::{
 };
 use serde_json::{Map, Value};
 
+use crate::search::SearchModes;
+
 /// Describes the stream of a plan.
-pub(crate) fn describe(authorizer: Authorizer<'_>, plan: &ReadPlan, freshness: Freshness) -> StreamDocument {
+pub(crate) fn describe(
+    authorizer: Authorizer<'_>,
+    plan: &ReadPlan,
+    freshness: Freshness,
+    search: &SearchModes,
+) -> StreamDocument {
     let declaration = plan.declaration();
     let fields = declaration.fields().iter();
     StreamDocument {
@@ -31,7 +38,9 @@ pub(crate) fn describe(authorizer: Authorizer<'_>, plan: &ReadPlan, freshness: F
         views: declaration.views().to_vec(),
         relationships: declaration.relationships().to_vec(),
         query: declaration.document().get("query").map(object).unwrap_or_default(),
-        field_capabilities: fields.map(|field| (field.name().to_owned(), capability(plan, field))).collect(),
+        field_capabilities: fields
+            .map(|field| (field.name().to_owned(), capability(plan, field, search)))
+            .collect(),
         expand_capabilities: declaration
             .expand()
             .iter()
@@ -45,15 +54,16 @@ fn object(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-fn capability(plan: &ReadPlan, field: &FieldDeclaration) -> FieldCapability {
+fn capability(plan: &ReadPlan, field: &FieldDeclaration, search: &SearchModes) -> FieldCapability {
     let declaration = plan.declaration();
     let name = field.name();
     let granted = plan.parts().iter().all(|part| part.granted().contains(name));
     let operators = declaration.range_operators(name);
-    // Search is declared, but no search route answers yet: declared, not usable.
-    let searched = |fields: &[String]| Capability {
-        usable: false,
-        ..Capability::new(fields.iter().any(|path| top_level(declaration, path) == name), granted)
+    // What is declared can be used only where the server has an index of that kind.
+    let searched = |fields: &[String], is_offered: bool| {
+        let is_declared = fields.iter().any(|path| top_level(declaration, path) == name);
+        let capability = Capability::new(is_declared, granted);
+        Capability { usable: capability.usable && is_offered, ..capability }
     };
     FieldCapability {
         field_type: field.display_type().map(str::to_owned),
@@ -65,8 +75,8 @@ fn capability(plan: &ReadPlan, field: &FieldDeclaration) -> FieldCapability {
             operators: (!operators.is_empty()).then(|| operators.to_vec()),
             ..Capability::new(!operators.is_empty(), granted)
         }),
-        lexical_search: searched(declaration.lexical_fields()),
-        semantic_search: searched(declaration.semantic_fields()),
+        lexical_search: searched(declaration.lexical_fields(), search.lexical.is_some()),
+        semantic_search: searched(declaration.semantic_fields(), search.semantic.is_some()),
         aggregation: aggregations(declaration, name, granted),
     }
 }

@@ -20,6 +20,7 @@ mod rendering;
 mod request_id;
 mod route;
 mod routes;
+mod search;
 mod selector;
 mod state;
 mod table;
@@ -31,5 +32,6 @@ pub use openapi::openapi;
 pub use route::{
     AnswerDoc, BodyDoc, Caller, Content, Pace, Parameter, Place, Route, SchemaOf, Shape, Unknown, Verb,
 };
+pub use search::SearchModes;
 pub use state::{ApiLimits, ApiSettings, ApiState};
 pub use table::routes;

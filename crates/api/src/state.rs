@@ -7,6 +7,8 @@ use pdpp_access::{Clock, Entropy, Sealer, TokenAuthority};
 use pdpp_store::{Ledger, Store};
 use tokio::sync::Semaphore;
 
+use crate::search::{Rankings, SearchModes};
+
 /// Everything the routes need; made once by whoever assembles the server.
 pub struct ApiState {
     /// The records, grants and ledger.
@@ -21,8 +23,11 @@ pub struct ApiState {
     pub entropy: Arc<dyn Entropy>,
     /// Seals cursors.
     pub sealer: Sealer,
+    /// The ways of searching.
+    pub search: SearchModes,
     /// The settings.
     pub settings: ApiSettings,
+    pub(crate) rankings: Rankings,
     pub(crate) permits: Semaphore,
     pub(crate) resource_metadata: Option<String>,
 }
@@ -85,10 +90,20 @@ impl ApiState {
             clock,
             entropy,
             sealer,
+            search: SearchModes::default(),
             settings,
+            rankings: Rankings::default(),
             permits,
             resource_metadata,
         }
+    }
+}
+
+impl ApiState {
+    /// Searches with these indexes.
+    #[must_use]
+    pub fn with_search(self, search: SearchModes) -> Self {
+        Self { search, ..self }
     }
 }
 

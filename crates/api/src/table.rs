@@ -3,7 +3,7 @@
 use crate::route::Route;
 use crate::routes::{
     aggregate, blob, blob_upload, connectors, delete, discovery, field_window, health, ingest, manifests,
-    record, records, schema, state, stream, streams,
+    record, records, schema, search, state, stream, streams,
 };
 
 pub(crate) static ROUTES: &[Route] = &[
@@ -23,6 +23,9 @@ pub(crate) static ROUTES: &[Route] = &[
     delete::ONE_RECORD,
     field_window::ROUTE,
     aggregate::ROUTE,
+    search::ROUTE,
+    search::SEMANTIC,
+    search::HYBRID,
     blob::ROUTE,
     blob_upload::ROUTE,
     ingest::ROUTE,

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use directories::ProjectDirs;
 
-use crate::commands::{audit, connections, demo, grant, import, owner, reference, serve, streams};
+use crate::commands::{audit, connections, demo, grant, import, owner, reference, serve, streams, verify};
 
 /// Keep your data in one place, and let assistants read small, provable pieces of it.
 ///
@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Grant(grant::GrantArgs),
     Owner(owner::OwnerArgs),
     Audit(audit::AuditArgs),
+    Verify(verify::VerifyArgs),
     #[command(hide = true)]
     Reference(reference::ReferenceArgs),
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pdpp_access::{Clock, Entropy, Sealer};
-use pdpp_api::{ApiSettings, ApiState};
+use pdpp_api::{ApiSettings, ApiState, SearchModes};
 use pdpp_auth::LocalAuthority;
+use pdpp_search::{Place, SearchEngine};
 use pdpp_store::{Catalogues as _, Store, StoreError};
 use pdpp_store_sqlite::{Options, SqliteStore};
 use pdpp_wire::SubjectId;
@@ -90,10 +91,45 @@ impl Personal {
         self.clock.as_ref()
     }
 
-    /// The REST surface's state over this directory.
+    /// The search index of this directory, opened and not yet kept up to date.
+    pub fn search_engine(&self) -> Result<SearchEngine, StoreError> {
+        let place = Place::Directory(self.data.join("search"));
+        SearchEngine::open(place, self.store()).map_err(|error| StoreError::Backend(error.into()))
+    }
+
+    /// Brings the search index up to date, so that what was removed is gone from it and what was added is
+    /// found at once. A server that runs on the same data does so itself; a failure is met again by the next
+    /// one to look.
+    pub async fn update_index(&self) {
+        let updated = match self.search_engine() {
+            Ok(engine) => engine.catch_up().await.map_err(|error| StoreError::Backend(error.into())),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = updated {
+            tracing::info!(%error, "the search index is left to whoever writes it");
+        }
+    }
+
+    /// What is wrong with the store, in sentences.
+    pub async fn verify(&self) -> Result<Vec<String>, StoreError> {
+        self.store.verify().await
+    }
+
+    /// How the index differs from one made anew from the records, if it does.
+    pub async fn compare_index(&self, engine: &SearchEngine) -> Result<Option<String>, StoreError> {
+        let scratch = self.data.join("search.verify");
+        let compared = engine.compare_with_store(&scratch).await;
+        compared.map_err(|error| StoreError::Backend(error.into()))
+    }
+
+    /// The REST surface's state over this directory, with its index kept up to date from now on.
     pub async fn api_state(&self, settings: ApiSettings) -> Result<Arc<ApiState>, StoreError> {
         let sealer = Sealer::new(&self.store.sealing_key().await?);
         let outside = (Arc::clone(&self.clock), Arc::clone(&self.entropy));
-        Ok(Arc::new(ApiState::new(self.store(), Arc::new(self.authority()), outside, sealer, settings)))
+        let engine = self.search_engine()?;
+        engine.start().map_err(|error| StoreError::Backend(error.into()))?;
+        let modes = SearchModes { lexical: Some(Arc::new(engine)), ..SearchModes::default() };
+        let state = ApiState::new(self.store(), Arc::new(self.authority()), outside, sealer, settings);
+        Ok(Arc::new(state.with_search(modes)))
     }
 }

@@ -15,6 +15,7 @@ mod change_log;
 mod connections;
 mod database;
 mod fault;
+mod feed;
 mod field_table;
 mod ingest;
 mod layout;
@@ -30,6 +31,7 @@ mod sequence;
 mod statement;
 mod store;
 mod sync_state;
+mod verify;
 mod worker;
 
 pub use options::Options;

@@ -13,11 +13,13 @@ mod columns;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod feed;
 mod ingest;
 mod ledger;
 mod line;
 mod projection;
 mod records;
+mod search_index;
 mod sync_state;
 mod visibility;
 
@@ -28,6 +30,7 @@ pub use catalogues::{Catalogues, Ensured, ManifestOutcome, OnConflict, RemovedCo
 pub use change_log::{Change, ChangeKind, ChangeLog};
 pub use columns::{Column, columns, text_key};
 pub use error::StoreError;
+pub use feed::{FedRecord, Feed};
 pub use ingest::{Applied, Ingest, MAX_BATCH, WriteTarget};
 pub use ledger::{Disclosure, DisclosureFilter, Door, Ledger};
 pub use line::RecordLine;
@@ -36,12 +39,24 @@ pub use records::{
     Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage,
     Summary, WindowBounds,
 };
+pub use search_index::{Correction, Passage, RankedHit, Ranking, Search, SearchIndex};
 pub use sync_state::{StateScope, SyncState, SyncStates};
 pub use visibility::FieldHistory;
 
 /// A whole backend.
 pub trait Store:
-    Authority + Blobs + Catalogues + ChangeLog + Ingest + Ledger + Records + SyncStates + Send + Sync + 'static
+    Authority
+    + Blobs
+    + Catalogues
+    + ChangeLog
+    + Feed
+    + Ingest
+    + Ledger
+    + Records
+    + SyncStates
+    + Send
+    + Sync
+    + 'static
 {
 }
 
@@ -50,6 +65,7 @@ impl<T> Store for T where
         + Blobs
         + Catalogues
         + ChangeLog
+        + Feed
         + Ingest
         + Ledger
         + Records

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use pdpp_access::{
     AggregatePlan, ChangesPlan, ChangesPosition, ChangesSince, Position, ReadPlan, RecordPlan, RecordsPlan,
+    SearchPlan,
 };
 use pdpp_wire::{Data, Instant, RecordKey};
 use serde_json::Value;
@@ -28,6 +29,22 @@ pub trait Records: Send + Sync {
 
     /// The record under each part that holds it, in the order of the parts.
     async fn find_record(&self, plan: &RecordPlan) -> Result<Vec<RecordRow>, StoreError>;
+
+    /// Records a search found, each as (place of the part in the plan, key): those that are still there,
+    /// may be seen and satisfy the plan's own bounds and filter, in the order given. `part` of a row is
+    /// the part of the search.
+    async fn find_hits(
+        &self,
+        plan: &SearchPlan,
+        hits: &[(usize, RecordKey)],
+    ) -> Result<Vec<RecordRow>, StoreError>;
+
+    /// The records that a search's filter leaves, sorted, when there are at most so many.
+    async fn filtered_keys(
+        &self,
+        plan: &SearchPlan,
+        most: u32,
+    ) -> Result<Option<Vec<(usize, RecordKey)>>, StoreError>;
 
     /// A number, or groups of them, over all parts together.
     async fn aggregate(&self, plan: &AggregatePlan) -> Result<Aggregate, StoreError>;

@@ -98,6 +98,9 @@ pub struct DiscoveryHints {
     pub changes_since_bootstrap: String,
     /// Where a record says how to read its bytes.
     pub blob_indirection: String,
+    /// The search route, where search works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchHint>,
     /// Owners must choose a connector on reads that name a stream.
     pub owner_polyfill_requires_source_kind_connector: bool,
 }
@@ -107,6 +110,17 @@ pub struct DiscoveryHints {
 pub struct AggregateHint {
     /// The path, with `{stream}` to be replaced.
     pub endpoint_template: String,
+}
+
+/// Where the search route is, and how to narrow it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchHint {
+    /// The path.
+    pub endpoint: String,
+    /// The parameter that names streams.
+    pub scope_param: String,
+    /// Whether `filter` needs exactly one stream.
+    pub filter_requires_single_stream: bool,
 }
 
 /// The answer of the health routes.

@@ -20,6 +20,7 @@ pub mod manifest;
 mod record;
 mod result_id;
 mod schema;
+mod search;
 mod selection;
 mod state;
 mod stream;
@@ -43,14 +44,14 @@ pub use aggregate::{Aggregation, Granularity, Group, Metric};
 pub use blob::{BlobReceipt, BlobRef};
 pub use discovery::{
     AggregateHint, DiscoveryHints, DiscoveryIndex, DiscoveryLinks, Health, HealthStatus, ProtectedResource,
-    TokenKind,
+    SearchHint, TokenKind,
 };
 pub use envelope::{CorpusWindow, Count, Links, List, Meta, PageLinks, Warning, WarningCode};
 pub use ingest::{IngestKey, IngestLine, IngestOp, IngestReceipt, Rejection};
 pub use literal::{
-    AggregationObject, BlobObject, CompactDetail, ConnectorObject, DiscoveryIndexObject, FieldWindowObject,
-    ListObject, RecordObject, ResourceServerRole, SchemaObject, StreamMetadataObject, StreamObject,
-    StreamStateObject,
+    AggregationObject, BlobObject, CompactDetail, ConnectorObject, DiscoveryIndexObject, EvidenceObject,
+    FieldWindowObject, FieldWindowReadObject, GetMethod, ListObject, RecordObject, ResourceServerRole,
+    SchemaObject, SearchResultObject, StreamMetadataObject, StreamObject, StreamStateObject,
 };
 pub use record::{Data, Expanded, ExpandedList, Record, RecordBody, RecordEntry, Tombstone};
 pub use result_id::RecordRef;
@@ -58,6 +59,11 @@ pub use schema::{
     Bearer, BearerScope, CompactConnector, CompactExpand, CompactSchema, CompactStream, ConnectorItem,
     ConnectorList, ConnectorStream, ConnectorStreamCapabilities, GrantedConnection, RegisteredConnector,
     SchemaBody, SchemaConnector, SchemaStream,
+};
+pub use search::{
+    CharRange, CorrectedInput, CountAccuracy, EvidenceExcerpt, EvidenceKind, FieldWindowReadCall,
+    IgnoredInput, IndexReport, IndexState, RankingScope, Recall, Score, ScoreKind, ScoreOrder, SearchHit,
+    SearchList, SearchMeta, SourceCount,
 };
 pub use state::{StateUpdate, StreamState};
 pub use stream::{

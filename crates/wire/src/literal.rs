@@ -31,6 +31,14 @@ macro_rules! literals {
 }
 
 literals! {
+    /// `"search_result"`.
+    SearchResultObject = "search_result";
+    /// `"evidence_excerpt"`.
+    EvidenceObject = "evidence_excerpt";
+    /// `"field_window_read"`.
+    FieldWindowReadObject = "field_window_read";
+    /// `"GET"`.
+    GetMethod = "GET";
     /// `"list"`.
     ListObject = "list";
     /// `"record"`.

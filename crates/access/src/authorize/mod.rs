@@ -10,6 +10,7 @@ mod expand;
 mod projection;
 mod records;
 mod scope;
+mod search;
 
 pub use discovery::ExpandState;
 pub use records::RecordsRead;

@@ -7,9 +7,9 @@ use axum::response::Response;
 use http::StatusCode;
 use pdpp_wire::{
     AggregateHint, Code, DiscoveryHints, DiscoveryIndex, DiscoveryIndexObject, DiscoveryLinks,
-    ProtectedResource, ResourceServerRole, TokenKind,
+    ProtectedResource, ResourceServerRole, SearchHint, TokenKind,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json as value};
 
 use crate::call::{Call, json};
 use crate::frame::{host, without_port};
@@ -88,7 +88,8 @@ async fn protected_resource(state: Arc<ApiState>, call: Call) -> Result<Response
     json(
         StatusCode::OK,
         &ProtectedResource {
-            pdpp_discovery_hints: Some(hints()),
+            pdpp_discovery_hints: Some(hints(&state)),
+            capabilities: capabilities(&state),
             ..document(&state, &base, base.clone(), name)
         },
     )
@@ -125,7 +126,33 @@ fn document(state: &ApiState, base: &str, resource: String, resource_name: Strin
     }
 }
 
-fn hints() -> DiscoveryHints {
+/// The optional features that work here.
+fn capabilities(state: &ApiState) -> Option<Map<String, Value>> {
+    state.search.lexical.as_ref()?;
+    let lexical = value!({
+        "supported": true, "endpoint": "/v1/search", "cross_stream": true, "snippets": true,
+        "cursor_supported": true, "count_supported": true, "default_limit": 25, "max_limit": 100,
+        "score": {
+            "supported": true, "kind": "bm25", "order": "higher_is_better",
+            "value_semantics": "implementation_relative",
+        },
+    });
+    let absent =
+        |endpoint: &str| value!({ "supported": false, "endpoint": endpoint, "code": "mode_not_available" });
+    let mut capabilities = Map::new();
+    capabilities.insert("lexical_retrieval".to_owned(), lexical);
+    for (name, index, endpoint) in [
+        ("semantic_retrieval", &state.search.semantic, "/v1/search/semantic"),
+        ("hybrid_retrieval", &state.search.hybrid, "/v1/search/hybrid"),
+    ] {
+        if index.is_none() {
+            capabilities.insert(name.to_owned(), absent(endpoint));
+        }
+    }
+    Some(capabilities)
+}
+
+fn hints(state: &ApiState) -> DiscoveryHints {
     DiscoveryHints {
         schema_endpoint: "/v1/schema".to_owned(),
         query_base: "/v1".to_owned(),
@@ -134,6 +161,11 @@ fn hints() -> DiscoveryHints {
         aggregate: AggregateHint { endpoint_template: "/v1/streams/{stream}/aggregate".to_owned() },
         changes_since_bootstrap: "beginning".to_owned(),
         blob_indirection: "data.blob_ref.fetch_url".to_owned(),
+        search: state.search.lexical.as_ref().map(|_| SearchHint {
+            endpoint: "/v1/search".to_owned(),
+            scope_param: "streams[]".to_owned(),
+            filter_requires_single_stream: true,
+        }),
         owner_polyfill_requires_source_kind_connector: true,
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
+use pdpp_store::StoreError;
 use pdpp_wire::{Health, HealthStatus};
 
 use super::discovery::INDEX;
@@ -46,11 +47,21 @@ async fn alive(_state: Arc<ApiState>, _call: Call) -> Result<Response, ApiError>
 }
 
 async fn ready(state: Arc<ApiState>, _call: Call) -> Result<Response, ApiError> {
-    match state.store.check_ready().await {
-        Ok(()) => json(StatusCode::OK, &Health { status: HealthStatus::Ready }),
+    match is_ready(&state).await {
+        Ok(true) => json(StatusCode::OK, &Health { status: HealthStatus::Ready }),
+        Ok(false) => json(StatusCode::SERVICE_UNAVAILABLE, &Health { status: HealthStatus::Starting }),
         Err(error) => {
             tracing::warn!(%error, "not ready");
             json(StatusCode::SERVICE_UNAVAILABLE, &Health { status: HealthStatus::Starting })
         }
+    }
+}
+
+/// Migrated, and the index has caught up.
+async fn is_ready(state: &ApiState) -> Result<bool, StoreError> {
+    state.store.check_ready().await?;
+    match &state.search.lexical {
+        None => Ok(true),
+        Some(index) => index.is_current().await,
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod manifests;
 pub(crate) mod record;
 pub(crate) mod records;
 pub(crate) mod schema;
+pub(crate) mod search;
 pub(crate) mod state;
 pub(crate) mod stream;
 pub(crate) mod streams;

@@ -126,7 +126,7 @@ fn request(call: &Call) -> Result<(RecordsRequest, Vec<Warning>), ApiError> {
     Ok((request, selected.warnings.into_iter().chain(clamped).collect()))
 }
 
-fn limit(call: &Call) -> Result<(u32, Option<Warning>), ApiError> {
+pub(super) fn limit(call: &Call) -> Result<(u32, Option<Warning>), ApiError> {
     let asked = call.query.positive("limit")?.unwrap_or(DEFAULT_LIMIT);
     let served = asked.min(MAX_LIMIT);
     let warning = (asked > MAX_LIMIT).then(|| Warning {

@@ -6,9 +6,8 @@ use http::StatusCode;
 use pdpp_access::{Authorizer, Principal, ReadPlan, StreamsRequest};
 use pdpp_evidence::{compact, scope};
 use pdpp_wire::{
-    AvailableConnection, Bearer, BearerScope, Code, CompactSchema, ConnectorObject, Freshness,
-    GrantedConnection, Meta, SchemaBody, SchemaConnector, SchemaObject, SchemaStream, TimeConstraint,
-    TokenKind,
+    AvailableConnection, Bearer, BearerScope, Code, CompactSchema, ConnectorObject, GrantedConnection, Meta,
+    SchemaBody, SchemaConnector, SchemaObject, SchemaStream, StreamDocument, TimeConstraint, TokenKind,
 };
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -100,7 +99,8 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
         // The compact view says nothing about freshness, so nothing is counted for it.
         let summaries = if request.compact { Vec::new() } else { state.store.summarize(plan).await? };
         let fresh = freshness(&plan.source().manifest, last_updated(&summaries), state.clock.now());
-        add(&mut connectors, plan, schema_stream(authorizer, plan, fresh));
+        let document = describe(authorizer, plan, fresh, &state.search);
+        add(&mut connectors, plan, schema_stream(plan, document));
     }
     let body = SchemaBody {
         object: SchemaObject::Value,
@@ -135,13 +135,13 @@ fn add(connectors: &mut Vec<SchemaConnector>, plan: &ReadPlan, stream: SchemaStr
     connectors[index].streams.push(stream);
 }
 
-fn schema_stream(authorizer: Authorizer<'_>, plan: &ReadPlan, fresh: Freshness) -> SchemaStream {
+fn schema_stream(plan: &ReadPlan, document: StreamDocument) -> SchemaStream {
     let connection = |part: &pdpp_access::PlanPart| GrantedConnection {
         connection_id: part.connection_id().clone(),
         display_name: label(plan, part),
     };
     SchemaStream {
-        document: describe(authorizer, plan, fresh),
+        document,
         granted_connections: plan.parts().iter().map(connection).collect(),
         time_constraint: time_constraint(plan),
     }

@@ -49,7 +49,7 @@ async fn read(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Re
     let summaries = state.store.summarize(&plan).await?;
     let fresh = freshness(&plan.source().manifest, last_updated(&summaries), state.clock.now());
     let body = StreamMetadata {
-        document: describe(authorizer, &plan, fresh),
+        document: describe(authorizer, &plan, fresh, &state.search),
         links: call.links(),
         meta: Meta::with_warnings(selected.warnings),
     };

@@ -46,6 +46,9 @@ async fn every_route_serves_exactly_the_tokens_it_says() {
         DELETE /v1/streams/{stream}/records/{id}                none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=204
         GET    /v1/streams/{stream}/records/{id}/field-window   none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=200 owner=200
         GET    /v1/streams/{stream}/aggregate                   none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=200 owner=200
+        GET    /v1/search                                       none=401 expired=401 revoked=403 ended=403 stranger=404 notes=404 client=404 owner=404
+        GET    /v1/search/semantic                              none=401 expired=401 revoked=403 ended=403 stranger=404 notes=404 client=404 owner=404
+        GET    /v1/search/hybrid                                none=401 expired=401 revoked=403 ended=403 stranger=404 notes=404 client=404 owner=404
         GET    /v1/blobs/{blob_id}                              none=401 expired=401 revoked=403 ended=403 stranger=404 notes=404 client=404 owner=200
         POST   /v1/blobs                                        none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200
         POST   /v1/ingest/{stream}                              none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200

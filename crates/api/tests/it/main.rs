@@ -22,6 +22,8 @@ mod operations;
 mod record;
 mod records;
 mod schema;
+mod search;
+mod sorted_pages;
 mod state;
 mod streams;
 mod world;

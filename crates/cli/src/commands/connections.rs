@@ -116,6 +116,7 @@ async fn remove(personal: &Personal, connection: &str, yes: bool) -> anyhow::Res
     }
     match store.remove_connection(&owner_subject(), &id).await? {
         Some(counts) => {
+            personal.update_index().await;
             terminal::line(&format!("removed {id}: {} records, {} blobs", counts.records, counts.blobs))?;
             Ok(())
         }

@@ -10,6 +10,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -74,6 +75,9 @@ pub(crate) async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
         load(&personal, &mut destination, reader, named, &mut receipt, &bar).await?;
         bar.finish_and_clear();
     }
+    let bar = indexing(args.json);
+    personal.update_index().await;
+    bar.finish_and_clear();
     receipt.print(args.json)?;
     Ok(if receipt.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -102,6 +106,16 @@ fn read_manifest(path: &Path) -> anyhow::Result<Manifest> {
     let bound = u64::try_from(MAX_MANIFEST_BYTES)? + 1;
     file.take(bound).read_to_string(&mut text).with_context(|| format!("cannot read {}", path.display()))?;
     Manifest::parse(&text).with_context(|| format!("{} cannot be used", path.display()))
+}
+
+/// Says that the words of what was loaded are being indexed.
+fn indexing(quiet: bool) -> ProgressBar {
+    if quiet || !terminal::is_watched() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner().with_message("indexing for search");
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
 }
 
 fn progress(file: &File, quiet: bool) -> ProgressBar {

@@ -9,6 +9,7 @@ pub(crate) mod owner;
 pub(crate) mod reference;
 pub(crate) mod serve;
 pub(crate) mod streams;
+pub(crate) mod verify;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Grant(args) => grant::run(args).await?,
         Command::Owner(args) => owner::run(args).await?,
         Command::Audit(args) => audit::run(args).await?,
+        Command::Verify(args) => return verify::run(args).await,
         Command::Reference(args) => reference::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)

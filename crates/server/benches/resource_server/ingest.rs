@@ -48,11 +48,12 @@ fn bare_inserts(archive: &Archive) -> Duration {
     for sql in statements.filter_map(|sql| sql.expect("a row")) {
         target.execute_batch(&sql).expect("the table is made");
     }
-    let tables: Vec<_> =
-        ["records", &fields, "change_log"].map(|table| (table.to_owned(), rows(&source, table))).into();
+    let tables: Vec<_> = ["records", &fields, "change_log", "revisions"]
+        .map(|table| (table.to_owned(), rows(&source, table)))
+        .into();
     let started = now();
     let transaction = target.transaction().expect("a transaction");
-    // Row by row over the three tables, as records arrive.
+    // Row by row over the tables, as records arrive.
     {
         let mut inserts: Vec<_> = tables
             .iter()

@@ -10,6 +10,7 @@ mod archive;
 mod ingest;
 mod measure;
 mod reads;
+mod search;
 
 use clap::Parser;
 
@@ -22,6 +23,9 @@ struct Args {
     /// A smoke run: 10 k and 100 k records instead of 100 k and 1 M
     #[arg(long)]
     small: bool,
+    /// Only read pages, so many of them, for a profiler to look at
+    #[arg(long, value_name = "N")]
+    pages: Option<usize>,
     /// Passed by `cargo bench`; means nothing here
     #[arg(long, hide = true)]
     bench: bool,
@@ -31,18 +35,27 @@ fn main() {
     let args = Args::parse();
     let sizes = if args.small { [10_000, 100_000] } else { [100_000, 1_000_000] };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+    if let Some(pages) = args.pages {
+        return runtime.block_on(async { reads::pages(&Archive::make(10_000).await, pages).await });
+    }
     let rows = runtime.block_on(async {
         let mut rows = Vec::new();
         let small = Archive::make(sizes[0]).await;
         rows.push(ingest::against_bare_inserts(&small));
         let before = reads::measure(&small).await;
+        let (found_before, index_before) = search::measure(&small).await;
         drop(small);
         let large = Archive::make(sizes[1]).await;
         rows.push(ingest::against_bare_inserts(&large));
         let after = reads::measure(&large).await;
+        let (found_after, index_after) = search::measure(&large).await;
+        println!("\n{}\n{}", search::describe(&index_before), search::describe(&index_after));
         rows.extend(reads::against_engine(&before, sizes[0]));
         rows.extend(reads::against_engine(&after, sizes[1]));
         rows.extend(reads::growth(&before, &after, sizes));
+        rows.extend(search::rows(&found_before, sizes[0]));
+        rows.extend(search::rows(&found_after, sizes[1]));
+        rows.extend(search::growth(&found_before, &found_after, sizes));
         rows
     });
     println!("\n| Path | Ours | Beside it | Ratio | Bar | |\n| --- | ---: | ---: | ---: | ---: | --- |");

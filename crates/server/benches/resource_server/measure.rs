@@ -15,6 +15,8 @@ pub(crate) struct Row {
 pub(crate) enum Bar {
     AtMost(f64),
     AtLeast(f64),
+    /// Nothing: the row only informs.
+    None,
 }
 
 impl Row {
@@ -22,8 +24,13 @@ impl Row {
         let (bar, holds) = match row.bar {
             Bar::AtMost(bar) => (format!("≤ {bar}"), row.ratio <= bar),
             Bar::AtLeast(bar) => (format!("≥ {bar}"), row.ratio >= bar),
+            Bar::None => (String::new(), true),
         };
-        let verdict = if holds { "holds" } else { "missed" };
+        let verdict = match row.bar {
+            Bar::None => "",
+            _ if holds => "holds",
+            _ => "missed",
+        };
         let Self { path, ours, beside, ratio, .. } = row;
         format!("| {path} | {ours} | {beside} | {ratio:.2} | {bar} | {verdict} |")
     }

@@ -48,6 +48,16 @@ pub(crate) async fn measure(archive: &Archive) -> Timings {
     }
 }
 
+/// Pages and nothing else.
+pub(crate) async fn pages(archive: &Archive, count: usize) {
+    for round in 0..count {
+        let author = format!("author_{}", (round as u64 * 37) % AUTHORS);
+        archive
+            .get_bytes(&format!("/v1/streams/messages/records?limit=25&filter%5Bauthor%5D={author}"))
+            .await;
+    }
+}
+
 async fn time(archive: &Archive, path: &str) -> Duration {
     let started = now();
     archive.get_bytes(path).await;

@@ -7,6 +7,7 @@ mod changes;
 mod expand;
 mod find;
 mod groups;
+mod hits;
 mod list;
 mod order;
 mod rows;
@@ -17,8 +18,9 @@ mod target;
 mod walk;
 
 use async_trait::async_trait;
-use pdpp_access::{AggregatePlan, ChangesPlan, ReadPlan, RecordPlan, RecordsPlan};
+use pdpp_access::{AggregatePlan, ChangesPlan, ReadPlan, RecordPlan, RecordsPlan, SearchPlan};
 use pdpp_store::{Aggregate, ChangesOutcome, RecordRow, Records, RecordsPage, StoreError, Summary};
+use pdpp_wire::RecordKey;
 use rusqlite::Connection;
 
 use crate::SqliteStore;
@@ -45,6 +47,24 @@ impl Records for SqliteStore {
     async fn find_record(&self, plan: &RecordPlan) -> Result<Vec<RecordRow>, StoreError> {
         let plan = plan.clone();
         self.glance(move |connection| find::find(connection, &plan)).await
+    }
+
+    async fn find_hits(
+        &self,
+        plan: &SearchPlan,
+        hits: &[(usize, RecordKey)],
+    ) -> Result<Vec<RecordRow>, StoreError> {
+        let (plan, hits) = (plan.clone(), hits.to_vec());
+        self.glance(move |connection| hits::find(connection, &plan, &hits)).await
+    }
+
+    async fn filtered_keys(
+        &self,
+        plan: &SearchPlan,
+        most: u32,
+    ) -> Result<Option<Vec<(usize, RecordKey)>>, StoreError> {
+        let plan = plan.clone();
+        self.read(move |connection| hits::filtered(connection, &plan, most)).await
     }
 
     async fn aggregate(&self, plan: &AggregatePlan) -> Result<Aggregate, StoreError> {

@@ -16,6 +16,7 @@ pub mod filters;
 pub mod ingest;
 pub mod ledger;
 pub mod paging;
+pub mod search;
 pub mod single;
 pub mod subjects;
 pub mod summaries;
@@ -164,6 +165,11 @@ macro_rules! each_promise {
                 a_purge_and_a_removal_are_told_to_whoever_follows,
                 the_log_is_read_in_pieces,
                 a_subject_has_a_log_of_its_own;
+            search: an_index_is_fed_records_as_they_are,
+                neighbours_are_those_of_the_same_thread,
+                what_was_found_is_read_again_under_the_plan,
+                a_search_is_bounded_by_its_grant_its_times_and_its_filter,
+                a_filters_records_are_listed_unless_they_are_many;
             subjects: each_owner_reads_their_own_records,
                 a_connection_of_another_owner_cannot_be_written_to_or_removed,
                 a_deletion_by_one_owner_leaves_the_others_record;

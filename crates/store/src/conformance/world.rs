@@ -10,7 +10,7 @@ use std::task::Poll;
 use pdpp_access::{
     ActiveGrant, AggregatePlan, AggregateRequest, Authorizer, BlobPlan, BlobRequest, Catalogue, ChangesPlan,
     ClientPrincipal, Entropy, GrantStanding, OwnerPrincipal, Principal, RecordPlan, RecordRequest,
-    RecordsPlan, RecordsRead, RecordsRequest, Sealer, Target,
+    RecordsPlan, RecordsRead, RecordsRequest, Sealer, SearchPlan, SearchRequest, Target,
 };
 use pdpp_wire::manifest::Manifest;
 use pdpp_wire::{ClientId, ConnectionId, Grant, Instant, StreamName, SubjectId};
@@ -216,6 +216,12 @@ impl World {
         let catalogue = self.catalogue().await;
         let request = BlobRequest { blob_id: blob_id.to_owned(), ..BlobRequest::default() };
         Authorizer::new(who, &catalogue).blob(&request).expect("the suite asks for what is allowed")
+    }
+
+    pub(super) async fn search_plan(&self, who: &Principal, request: &SearchRequest) -> SearchPlan {
+        let catalogue = self.catalogue().await;
+        let plan = Authorizer::new(who, &catalogue).search(request, &self.sealer().await);
+        plan.expect("the suite asks for what is allowed")
     }
 
     /// Rows as `home:key`, in their order.

@@ -9,15 +9,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::process;
 
 const READY_WITHIN: Duration = Duration::from_secs(30);
 const GONE_WITHIN: Duration = Duration::from_secs(15);
 const LOG_LINES_SHOWN: usize = 30;
+const LONGEST_ANSWER: u64 = 16 * 1024 * 1024;
 
 #[derive(Debug)]
-pub(super) struct RunningServer {
+pub(crate) struct RunningServer {
     child: Child,
     url: String,
     log: PathBuf,
@@ -25,7 +27,7 @@ pub(super) struct RunningServer {
 
 impl RunningServer {
     /// Returns once `/readyz` answers 200.
-    pub(super) fn start(pdpp: &Path, data: &Path, scratch: &Path) -> Result<Self> {
+    pub(crate) fn start(pdpp: &Path, data: &Path, scratch: &Path) -> Result<Self> {
         let address = free_address()?;
         let log = scratch.join("server.log");
         let output = File::create(&log).context("the server's log cannot be made")?;
@@ -38,18 +40,18 @@ impl RunningServer {
         Ok(server)
     }
 
-    pub(super) fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    pub(super) fn log_tail(&self) -> String {
+    pub(crate) fn log_tail(&self) -> String {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<_> = log.lines().collect();
         lines[lines.len().saturating_sub(LOG_LINES_SHOWN)..].join("\n")
     }
 
     /// Asks the server to end, as an operator would, and expects it to end well.
-    pub(super) fn stop(mut self) -> Result<()> {
+    pub(crate) fn stop(mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait().context("the server cannot be watched")? {
             bail!("the server ended by itself ({status}):\n{}", self.log_tail());
         }
@@ -93,6 +95,24 @@ impl Drop for RunningServer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The body of one authenticated GET that must answer 200, as JSON.
+pub(crate) fn get_json(url: &str, path: &str, token: &str) -> Result<Value> {
+    let address: SocketAddr =
+        url.trim_start_matches("http://").parse().context("the server's address is not one")?;
+    let mut stream = TcpStream::connect(address).context("the server does not answer")?;
+    stream.set_read_timeout(Some(READY_WITHIN))?;
+    let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n");
+    write!(stream, "{head}Connection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.take(LONGEST_ANSWER).read_to_end(&mut answer)?;
+    let answer = String::from_utf8(answer).context("the answer is not text")?;
+    let (head, body) = answer.split_once("\r\n\r\n").context("the answer has no body")?;
+    if parse_status(head) != Some(200) {
+        bail!("GET {path} answered {}\n{body}", head.lines().next().unwrap_or_default());
+    }
+    serde_json::from_str(body).with_context(|| format!("GET {path} did not answer with JSON"))
 }
 
 fn free_address() -> Result<SocketAddr> {

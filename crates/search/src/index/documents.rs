@@ -1,0 +1,140 @@
+//! Turns one record into the documents of its passages.
+
+use pdpp_evidence::{FieldPath, FieldText, for_each_token, language_of, text_of};
+use pdpp_store::FedRecord;
+use serde_json::{Map, Value};
+use tantivy::TantivyDocument;
+use tantivy::tokenizer::{PreTokenizedString, Token};
+
+use super::declared::Declared;
+use super::passages::{Stretch, passages};
+use crate::layout::Layout;
+use crate::place::{StreamPlace, connection_term};
+
+/// Shorter passages say too little to be called the same.
+const MIN_FINGERPRINT_WORDS: u32 = 6;
+
+/// Makes documents for the records of one stream.
+pub(crate) struct Documents<'a> {
+    layout: Layout,
+    place: &'a StreamPlace,
+    declared: &'a Declared,
+    scopes: Vec<String>,
+    stream: String,
+    connection: String,
+}
+
+impl<'a> Documents<'a> {
+    pub(crate) fn new(layout: Layout, place: &'a StreamPlace, declared: &'a Declared) -> Self {
+        Self {
+            layout,
+            place,
+            declared,
+            scopes: declared.fields.iter().map(|(path, _)| place.scope(path)).collect(),
+            stream: place.stream_term(),
+            connection: connection_term(&place.subject_id, &place.connection_id),
+        }
+    }
+
+    /// The documents of a record. None for one that is gone; in a threaded stream at least one for any
+    /// other, because its neighbours are found through it.
+    pub(crate) fn of(&self, fed: &FedRecord) -> Vec<TantivyDocument> {
+        let data = fed.data.as_deref().and_then(|data| serde_json::from_str::<Map<String, Value>>(data).ok());
+        let Some(data) = data else { return Vec::new() };
+        let mut documents = Vec::new();
+        for ((path, top_level), scope) in self.declared.fields.iter().zip(&self.scopes) {
+            let Ok(path) = FieldPath::parse(path) else { continue };
+            let Some(value) = path.resolve_under(top_level, &data) else { continue };
+            let FieldText::Text { text, .. } = text_of(value) else { continue };
+            for stretch in passages(&text) {
+                documents.extend(self.passage(fed, scope, &text, &stretch));
+            }
+        }
+        if documents.is_empty() && self.declared.is_threaded {
+            documents.push(self.frame(fed, &self.place.bare_scope()));
+        }
+        documents
+    }
+
+    /// What every document of a record has.
+    fn frame(&self, fed: &FedRecord, scope: &str) -> TantivyDocument {
+        let Layout { key, record, stream, connection, time, previous, next, .. } = self.layout;
+        let mut document = TantivyDocument::default();
+        document.add_text(self.layout.scope, scope);
+        document.add_text(key, fed.key.as_str());
+        document.add_u64(record, self.place.record(&fed.key));
+        document.add_text(stream, &self.stream);
+        document.add_text(connection, &self.connection);
+        if let Some(at) = fed.consent_at {
+            document.add_i64(time, at.micros());
+        }
+        for (field, neighbour) in [(previous, &fed.previous), (next, &fed.next)] {
+            if let Some(neighbour) = neighbour {
+                document.add_u64(field, self.place.record(neighbour));
+            }
+        }
+        document
+    }
+
+    /// A passage's document; none for a passage without a word.
+    fn passage(
+        &self,
+        fed: &FedRecord,
+        scope: &str,
+        text: &str,
+        stretch: &Stretch,
+    ) -> Option<TantivyDocument> {
+        let words = Words::of(scope, &text[stretch.bytes.clone()]);
+        if words.terms.is_empty() {
+            return None;
+        }
+        let mut document = self.frame(fed, scope);
+        document.add_u64(self.layout.start, stretch.chars.start as u64);
+        document.add_u64(self.layout.end, stretch.chars.end as u64);
+        document.add_u64(self.layout.fingerprint, words.fingerprint());
+        let tokenized = |tokens| PreTokenizedString { text: String::new(), tokens };
+        if !words.surfaces.is_empty() {
+            document.add_pre_tokenized_text(self.layout.surface, tokenized(words.surfaces));
+        }
+        document.add_pre_tokenized_text(self.layout.text, tokenized(words.terms));
+        Some(document)
+    }
+}
+
+/// The words of a passage, each after its scope.
+struct Words {
+    terms: Vec<Token>,
+    surfaces: Vec<Token>,
+    positions: u32,
+    hash: u64,
+}
+
+impl Words {
+    fn of(scope: &str, text: &str) -> Self {
+        let (mut terms, mut surfaces) = (Vec::new(), Vec::new());
+        let (mut positions, mut hash) = (0, 0xcbf2_9ce4_8422_2325_u64);
+        for_each_token(text, language_of(text), |token| {
+            let named = |word: &str| Token {
+                position: token.position as usize,
+                text: [scope, word].concat(),
+                ..Token::default()
+            };
+            terms.push(named(token.term));
+            if token.surface != token.term {
+                surfaces.push(named(token.surface));
+            }
+            if token.position + 1 > positions {
+                positions = token.position + 1;
+                for byte in token.surface.bytes().chain([0]) {
+                    hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+                }
+            }
+        });
+        surfaces.dedup_by(|one, other| one.text == other.text && one.position == other.position);
+        Self { terms, surfaces, positions, hash }
+    }
+
+    fn fingerprint(&self) -> u64 {
+        if self.positions < MIN_FINGERPRINT_WORDS { 0 } else { self.hash.max(1) }
+    }
+}

@@ -1,0 +1,150 @@
+//! Where the index lies, and opening it whatever is there.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tantivy::directory::MmapDirectory;
+use tantivy::index::{IndexMeta, SegmentId};
+use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy};
+
+use super::progress::Progress;
+use crate::SearchError;
+use crate::layout::Layout;
+use crate::segments::Segments;
+
+/// How much is gathered in memory before a segment is written.
+const WRITER_BYTES: usize = 64_000_000;
+
+/// Where the index is kept.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// In a directory of its own: everything else in it may be deleted.
+    Directory(PathBuf),
+    /// In memory, for as long as the engine lives.
+    Memory,
+}
+
+/// An index that is open for reading.
+pub(crate) struct Opened {
+    pub(crate) index: Index,
+    reader: IndexReader,
+    layout: Layout,
+    seen: Mutex<Seen>,
+}
+
+/// What the reader shows, so that it is opened again only for something else.
+struct Seen {
+    metas: Vec<(SegmentId, u32)>,
+    segments: Arc<Segments>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Opened(..)")
+    }
+}
+
+impl Opened {
+    /// Opens what is there; what is missing, damaged or of another format is begun anew.
+    pub(crate) fn open(place: &Place) -> Result<(Self, Progress), SearchError> {
+        let Place::Directory(path) = place else { return Self::anew(place) };
+        make_private(path)?;
+        if !path.join("meta.json").exists() {
+            return Self::anew(place);
+        }
+        match Self::existing(path) {
+            Ok(Some(found)) => Ok(found),
+            Ok(None) => {
+                tracing::info!("the search index is of another format and is rebuilt");
+                Self::anew(place)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the search index cannot be opened and is rebuilt");
+                Self::anew(place)
+            }
+        }
+    }
+
+    /// An empty index in place of whatever was there.
+    pub(crate) fn anew(place: &Place) -> Result<(Self, Progress), SearchError> {
+        let (schema, _) = Layout::new();
+        let settings =
+            IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+        let index = match place {
+            Place::Memory => Index::builder().schema(schema).settings(settings).create_in_ram()?,
+            Place::Directory(path) => {
+                wipe(path)?;
+                let directory = MmapDirectory::open(path).map_err(tantivy::TantivyError::from)?;
+                Index::create(directory, schema, settings)?
+            }
+        };
+        Ok((Self::reading(index)?, Progress::default()))
+    }
+
+    fn existing(path: &Path) -> Result<Option<(Self, Progress)>, SearchError> {
+        let index = Index::open_in_dir(path)?;
+        let (schema, _) = Layout::new();
+        let payload = index.load_metas()?.payload;
+        match Progress::read(payload.as_deref()).filter(|_| index.schema() == schema) {
+            Some(progress) => Ok(Some((Self::reading(index)?, progress))),
+            None => Ok(None),
+        }
+    }
+
+    fn reading(index: Index) -> Result<Self, SearchError> {
+        let (_, layout) = Layout::new();
+        let metas = metas(&index.load_metas()?);
+        let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let segments = Arc::new(Segments::open(layout, reader.searcher())?);
+        Ok(Self { index, reader, layout, seen: Mutex::new(Seen { metas, segments }) })
+    }
+
+    /// What the last refresh saw.
+    pub(crate) fn segments(&self) -> Arc<Segments> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).segments.clone()
+    }
+
+    /// A writer, unless another process has it.
+    pub(crate) fn writer(&self) -> Result<IndexWriter, SearchError> {
+        let writer = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
+        let mut policy = tantivy::indexer::LogMergePolicy::default();
+        policy.set_min_num_segments(5);
+        policy.set_del_docs_ratio_before_merge(0.2);
+        writer.set_merge_policy(Box::new(policy));
+        Ok(writer)
+    }
+
+    /// Takes in what was committed or merged, here or by another process. The progress it gives is never
+    /// ahead of what the segments hold.
+    pub(crate) fn refresh(&self) -> Result<Option<Progress>, SearchError> {
+        let meta = self.index.load_metas()?;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let metas = metas(&meta);
+        if seen.metas != metas {
+            self.reader.reload()?;
+            let segments = Arc::new(Segments::open(self.layout, self.reader.searcher())?);
+            *seen = Seen { metas, segments };
+        }
+        Ok(Progress::read(meta.payload.as_deref()))
+    }
+}
+
+fn metas(meta: &IndexMeta) -> Vec<(SegmentId, u32)> {
+    meta.segments.iter().map(|segment| (segment.id(), segment.num_deleted_docs())).collect()
+}
+
+fn wipe(path: &Path) -> Result<(), SearchError> {
+    if path.exists() {
+        std::fs::remove_dir_all(path)?;
+    }
+    Ok(make_private(path)?)
+}
+
+/// Words are as private as the text they were taken from.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}

@@ -1,0 +1,16 @@
+//! Keeps the index in step with the change log.
+
+mod declared;
+mod documents;
+mod expunge;
+mod feeder;
+mod files;
+mod links;
+mod passages;
+mod progress;
+
+pub(crate) use expunge::{Expunge, expunge};
+pub(crate) use feeder::{Follower, Indexer};
+pub(crate) use files::Opened;
+pub use files::Place;
+pub(crate) use progress::Progress;

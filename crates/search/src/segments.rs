@@ -1,0 +1,169 @@
+//! The committed index as numbers: what each document's columns say.
+
+use pdpp_wire::RecordKey;
+use tantivy::columnar::{Column, StrColumn};
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::schema::{Field, IndexRecordOption, Value as _};
+use tantivy::store::StoreReader;
+use tantivy::{DocId, DocSet as _, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term};
+
+use crate::SearchError;
+use crate::layout::Layout;
+
+/// Blocks of keys kept in memory for each segment, of 16 kB each.
+const KEY_BLOCKS: usize = 64;
+
+/// A document: its segment, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct DocAt {
+    pub(crate) segment: usize,
+    pub(crate) doc: DocId,
+}
+
+/// One commit of the index.
+pub(crate) struct Segments {
+    pub(crate) layout: Layout,
+    pub(crate) searcher: Searcher,
+    all: Vec<Segment>,
+}
+
+/// One segment with its columns open.
+pub(crate) struct Segment {
+    pub(crate) reader: SegmentReader,
+    pub(crate) lengths: FieldNormReader,
+    record: Column<u64>,
+    time: Column<i64>,
+    previous: Column<u64>,
+    next: Column<u64>,
+    start: Column<u64>,
+    end: Column<u64>,
+    fingerprint: Column<u64>,
+    keys: StoreReader,
+    key: Field,
+    scope: Option<StrColumn>,
+}
+
+impl std::fmt::Debug for Segments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Segments({})", self.all.len())
+    }
+}
+
+impl Segments {
+    pub(crate) fn open(layout: Layout, searcher: Searcher) -> Result<Self, SearchError> {
+        let segments = searcher.segment_readers().iter().map(|reader| Segment::open(layout, reader));
+        let all = segments.collect::<Result<_, _>>()?;
+        Ok(Self { layout, searcher, all })
+    }
+
+    pub(crate) fn all(&self) -> &[Segment] {
+        &self.all
+    }
+
+    pub(crate) fn segment(&self, at: DocAt) -> &Segment {
+        &self.all[at.segment]
+    }
+
+    /// The first living document of a record.
+    pub(crate) fn find_record(&self, record: u64) -> Result<Option<DocAt>, SearchError> {
+        let term = Term::from_field_u64(self.layout.record, record);
+        for (segment, one) in self.all.iter().enumerate() {
+            if let Some(doc) = one.first_alive(&term)? {
+                return Ok(Some(DocAt { segment, doc }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Segment {
+    fn open(layout: Layout, reader: &SegmentReader) -> Result<Self, SearchError> {
+        let columns = reader.fast_fields();
+        let rows = reader.max_doc();
+        let numbers = |name| -> Result<Column<u64>, SearchError> {
+            Ok(columns.column_opt::<u64>(name)?.unwrap_or_else(|| Column::build_empty_column(rows)))
+        };
+        Ok(Self {
+            lengths: reader.get_fieldnorms_reader(layout.text)?,
+            record: numbers("record")?,
+            time: columns.column_opt::<i64>("time")?.unwrap_or_else(|| Column::build_empty_column(rows)),
+            previous: numbers("previous")?,
+            next: numbers("next")?,
+            start: numbers("start")?,
+            end: numbers("end")?,
+            fingerprint: numbers("fingerprint")?,
+            keys: reader.get_store_reader(KEY_BLOCKS)?,
+            key: layout.key,
+            scope: columns.str("scope")?,
+            reader: reader.clone(),
+        })
+    }
+
+    pub(crate) fn is_alive(&self, doc: DocId) -> bool {
+        !self.reader.is_deleted(doc)
+    }
+
+    pub(crate) fn record(&self, doc: DocId) -> u64 {
+        self.record.first(doc).unwrap_or_default()
+    }
+
+    pub(crate) fn time(&self, doc: DocId) -> Option<i64> {
+        self.time.first(doc)
+    }
+
+    pub(crate) fn previous(&self, doc: DocId) -> Option<u64> {
+        self.previous.first(doc)
+    }
+
+    pub(crate) fn next(&self, doc: DocId) -> Option<u64> {
+        self.next.first(doc)
+    }
+
+    /// Where the passage lies in its field, in characters.
+    pub(crate) fn stretch(&self, doc: DocId) -> (u64, u64) {
+        (self.start.first(doc).unwrap_or_default(), self.end.first(doc).unwrap_or_default())
+    }
+
+    pub(crate) fn fingerprint(&self, doc: DocId) -> u64 {
+        self.fingerprint.first(doc).unwrap_or_default()
+    }
+
+    pub(crate) fn key(&self, doc: DocId) -> Result<Option<RecordKey>, SearchError> {
+        let stored: TantivyDocument = self.keys.get(doc)?;
+        let key = stored.get_first(self.key).and_then(|value| value.as_str());
+        Ok(key.and_then(|key| RecordKey::parse(key).ok()))
+    }
+
+    /// The number a scope has in this segment, as [`Self::scope`] gives it.
+    pub(crate) fn scope_ord(&self, scope: &str) -> Result<Option<u64>, SearchError> {
+        match &self.scope {
+            Some(column) => Ok(column.dictionary().term_ord(scope.as_bytes())?),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn scope(&self, doc: DocId) -> Option<u64> {
+        self.scope.as_ref().and_then(|column| column.ords().first(doc))
+    }
+
+    /// The living documents of the record that `doc` is one of, in order. A record's documents are
+    /// added together, and stay next to each other through every merge.
+    pub(crate) fn record_docs(&self, doc: DocId) -> impl Iterator<Item = DocId> + '_ {
+        let record = self.record(doc);
+        let first = (0..doc).rev().take_while(|other| self.record(*other) == record).last().unwrap_or(doc);
+        let same = (first..self.reader.max_doc()).take_while(move |other| self.record(*other) == record);
+        same.filter(|doc| self.is_alive(*doc))
+    }
+
+    fn first_alive(&self, term: &Term) -> Result<Option<DocId>, SearchError> {
+        let inverted = self.reader.inverted_index(term.field())?;
+        let Some(mut postings) = inverted.read_postings(term, IndexRecordOption::Basic)? else {
+            return Ok(None);
+        };
+        let mut doc = postings.doc();
+        while doc != TERMINATED && !self.is_alive(doc) {
+            doc = postings.advance();
+        }
+        Ok((doc != TERMINATED).then_some(doc))
+    }
+}

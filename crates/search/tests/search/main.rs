@@ -1,0 +1,9 @@
+//! The index on a real store: what it follows, what it finds, and what it may never tell.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod following;
+mod query;
+mod ranking;
+mod scope;
+mod support;
