@@ -1,4 +1,4 @@
-//! Pulls the plug: whatever was acknowledged is there, exactly once, and the rest can be sent again.
+//! Pulls the plug: whatever was acknowledged is there, exactly once, and found; the rest can be sent again.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -51,6 +51,9 @@ fn acknowledged_records_and_reads_survive_fifty_kills_under_load() {
         streams.body["data"].as_array().unwrap().iter().find(|entry| entry["name"] == "messages").unwrap();
     assert_eq!(messages["record_count"], json!(expected), "every record exactly once");
     check_ledger(&pdpp, &reads);
+    drop(server);
+    let verified = pdpp.ok(&["verify"]);
+    assert!(verified.contains("all is well"), "the index says what the store says: {verified}");
 }
 
 /// Loads the server from several threads and kills it at a random moment.
@@ -83,7 +86,8 @@ fn write_until_gone(client: &Client, round: u64, writer: u64, batches: &Mutex<Ve
         let keys: Vec<String> = (0..count).map(|n| format!("r{round}_{writer}_{number}_{n}")).collect();
         let lines = keys.iter().map(|key| {
             json!({"key": key, "data": {"id": key, "channel_id": format!("round-{round}"), "author": "crash",
-                   "text": "x".repeat(usize::try_from(count).unwrap()), "sent_at": "2026-01-01T00:00:00Z"}})
+                   "text": format!("{} {}", word(round, writer, number), "x".repeat(usize::try_from(count).unwrap())),
+                   "sent_at": "2026-01-01T00:00:00Z"}})
             .to_string()
         });
         let body = lines.collect::<Vec<_>>().join("\n");
@@ -114,6 +118,25 @@ fn read_until_gone(client: &Client, reads: &Mutex<Vec<String>>) {
 const INGEST: &str = "/v1/ingest/messages?connector_id=harbour-chat";
 const NDJSON: &str = "application/x-ndjson";
 
+/// A word of a batch's own.
+fn word(round: u64, writer: u64, number: u64) -> String {
+    format!("crash{round}w{writer}n{number}")
+}
+
+/// Everything acknowledged is found by the next search.
+fn check_index(client: &Client, batches: &[Batch]) {
+    for batch in batches.iter().filter(|batch| batch.acknowledged) {
+        let key = batch.keys[0].trim_start_matches('r');
+        let mut numbers = key.split('_').map(|number| number.parse::<u64>().unwrap());
+        let [round, writer, number] = std::array::from_fn(|_| numbers.next().unwrap());
+        let answer = client.get(&format!("/v1/search?limit=1&q={}", word(round, writer, number)));
+        let meta = &answer.body["meta"];
+        assert_eq!(meta["index"]["state"], json!("current"), "{}", answer.body);
+        let least = batch.keys.len() as u64;
+        assert!(meta["count"].as_u64() >= Some(least), "{least}: {}", answer.body);
+    }
+}
+
 /// Everything acknowledged is there; everything else can be sent again; nothing is there twice.
 fn check_round(client: &Client, round: u64, batches: Vec<Batch>) -> usize {
     let before = stored(client, round);
@@ -122,6 +145,7 @@ fn check_round(client: &Client, round: u64, batches: Vec<Batch>) -> usize {
             assert_eq!(before.get(key), Some(&1), "round {round}: {key} was acknowledged");
         }
     }
+    check_index(client, &batches);
     for batch in batches.iter().filter(|batch| !batch.acknowledged) {
         let answer = client.post(INGEST, NDJSON, batch.body.clone());
         assert_eq!(answer.body["records_accepted"], json!(batch.keys.len()), "{}", answer.body);

@@ -12,3 +12,4 @@ mod import;
 mod owner;
 mod serve;
 mod support;
+mod verify;

@@ -102,9 +102,9 @@ async fn bind(personal: Personal, listen: SocketAddr) -> anyhow::Result<Server> 
 
 async fn tour(server: &Server, token: &str, data: &Path) -> anyhow::Result<()> {
     let (base, router) = (format!("http://{}", server.address()), server.router());
-    let read = "/v1/streams/messages/records?limit=2&filter[author]=Dagny&fields=author,text,sent_at";
-    terminal::line("\n3. The assistant reads two of Dagny's messages:\n")?;
-    show(&router, server, token, &base, read).await?;
+    let question = "/v1/search?q=what+about+the+winter+storage&limit=2";
+    terminal::line("\n3. The assistant asks a question, and gets the words that answer it:\n")?;
+    show(&router, server, token, &base, question).await?;
     let window = "/v1/streams/messages/records/m_0132/field-window?field=text&q=winter+storage&before_chars=60&after_chars=90";
     terminal::line("\n4. It opens a long message at the words it needs:\n")?;
     show(&router, server, token, &base, window).await?;
@@ -144,6 +144,16 @@ fn summary(answer: &Value) -> Vec<String> {
         let (start, end) = (number("/window/start_chars"), number("/window/end_chars"));
         let place = format!("characters {start} to {end} of {}", number("/window/total_chars"));
         return vec![place, format!("“…{}…”", text("/window/text"))];
+    }
+    let hits = answer.get("data").and_then(Value::as_array).into_iter().flatten();
+    let excerpts: Vec<_> = hits
+        .filter_map(|hit| {
+            let preview = hit.pointer("/evidence_excerpts/0/preview_text")?.as_str()?;
+            Some(format!("{}  “{preview}”", hit["result_id"].as_str()?))
+        })
+        .collect();
+    if !excerpts.is_empty() {
+        return excerpts;
     }
     let records = answer.get("data").and_then(Value::as_array).cloned().unwrap_or_default();
     records
