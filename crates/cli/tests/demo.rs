@@ -6,7 +6,13 @@ use crate::support::Pdpp;
 fn the_tour_shows_a_read_a_window_and_a_refusal() {
     let pdpp = Pdpp::new();
     let shown = pdpp.ok(&["demo", "--once", "--listen", "127.0.0.1:0"]);
-    for expected in ["<mark>winter</mark> <mark>storage</mark>", "winter storage contract", "field_not_granted", "curl -gH", "pdpp audit"] {
+    for expected in [
+        "<mark>winter</mark> <mark>storage</mark>",
+        "winter storage contract",
+        "field_not_granted",
+        "curl -gH",
+        "pdpp audit",
+    ] {
         assert!(shown.contains(expected), "{expected}:\n{shown}");
     }
 }
