@@ -31,11 +31,20 @@ impl ActiveGrant {
         let grant = Grant::parse(&standing.document).map_err(|_| {
             Denial::new(Code::GrantInvalid, "The stored grant is not valid; fresh consent is needed.")
         })?;
-        let expires = grant.expires_at.as_deref().and_then(Instant::parse);
+        Self { grant: Arc::new(grant) }.again(standing, now)
+    }
+
+    /// The same grant at another time, from its document as it was parsed before. The standing must be of the
+    /// very same document; whether it is still active is asked anew.
+    pub fn again(&self, standing: &GrantStanding, now: Instant) -> Result<Self, Denial> {
+        if standing.revoked_at.is_some() {
+            return Err(Denial::new(Code::GrantRevoked, "The owner revoked this grant."));
+        }
+        let expires = self.grant.expires_at.as_deref().and_then(Instant::parse);
         if expires.is_some_and(|at| at <= now) {
             return Err(Denial::new(Code::GrantExpired, "This grant has expired."));
         }
-        Ok(Self { grant: Arc::new(grant) })
+        Ok(self.clone())
     }
 
     /// Names the grant.

@@ -14,7 +14,7 @@ use super::groups::Group;
 use crate::SearchError;
 
 /// The most hits of a ranking.
-const MAX_HITS: usize = 1_000;
+const MAX_HITS: usize = 500;
 /// The most passages of a hit.
 const MAX_PASSAGES: usize = 3;
 /// What the month or year a query names counts for a record whose own time it is, beside the word itself.

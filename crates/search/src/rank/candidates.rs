@@ -23,7 +23,7 @@ use crate::SearchError;
 use crate::segments::DocAt;
 
 /// Passages that are scored exactly.
-pub(crate) const LIMIT: usize = 1_000;
+pub(crate) const LIMIT: usize = 250;
 /// Passages of a required word up to which all of them are candidates, without a wide pass.
 const DRIVEN: usize = 20_000;
 /// Passages with every word that are candidates whatever the wide pass thinks of them.

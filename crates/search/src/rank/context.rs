@@ -16,7 +16,7 @@ use crate::segments::DocAt;
 /// What a neighbour's word counts, by distance.
 const WORTH: [f64; 4] = [0.5, 0.4, 0.3, 0.2];
 /// How many records lend.
-const LENDERS: usize = 200;
+const LENDERS: usize = 50;
 
 /// A record that is lent to: by whom, and how far away.
 struct Loan {

@@ -204,6 +204,9 @@ fn manifest() -> Value {
 /// How many different words there are; how often each occurs falls with its rank, as in talk.
 const VOCABULARY: f64 = 30_000.0;
 
+const FUNCTION_WORDS: [&str; 12] =
+    ["the", "and", "of", "to", "we", "is", "with", "that", "for", "they", "have", "from"];
+
 /// The text of a message: twelve to forty words.
 pub(crate) fn text(number: usize) -> String {
     let mut dice = (number as u64).wrapping_mul(0xd1b5_4a32_d192_ed03) | 1;
@@ -214,7 +217,13 @@ pub(crate) fn text(number: usize) -> String {
         dice
     };
     let count = 12 + roll() % 29;
-    let words: Vec<String> = (0..count).map(|_| word(rank(roll()))).collect();
+    let words: Vec<String> = (0..count)
+        .map(|_| match roll() {
+            // Every third word is one of those every text of the language has.
+            dice if dice % 3 == 0 => FUNCTION_WORDS[usize::try_from(dice / 3 % 12).unwrap_or(0)].to_owned(),
+            dice => word(rank(dice)),
+        })
+        .collect();
     words.join(" ")
 }
 
