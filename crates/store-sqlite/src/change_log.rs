@@ -24,7 +24,7 @@ pub(crate) const APPEND: &str =
 impl ChangeLog for SqliteStore {
     async fn log_head(&self, subject_id: &SubjectId) -> Result<u64, StoreError> {
         let subject_id = subject_id.clone();
-        self.read(move |connection| unsigned(SubjectRow::find(connection, &subject_id)?.sequence)).await
+        self.glance(move |connection| unsigned(SubjectRow::find(connection, &subject_id)?.sequence)).await
     }
 
     async fn read_log(

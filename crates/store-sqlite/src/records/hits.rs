@@ -3,7 +3,7 @@
 use pdpp_access::{SearchPart, SearchPlan};
 use pdpp_store::RecordRow;
 use pdpp_wire::RecordKey;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{CachedStatement, Connection, params_from_iter};
 
 use super::rows::{self, record_key};
 use super::selection::Selection;
@@ -17,6 +17,7 @@ pub(super) fn find(
     hits: &[(usize, RecordKey)],
 ) -> Outcome<Vec<RecordRow>> {
     let mut found = Vec::with_capacity(hits.len());
+    let mut records = rows::ByKey::new(connection)?;
     let mut looked: Vec<Option<Looked<'_>>> = plan.parts().iter().map(|_| None).collect();
     for (index, key) in hits {
         let Some(part) = plan.parts().get(*index) else { continue };
@@ -25,7 +26,7 @@ pub(super) fn find(
             *place = Some(Looked::at(connection, plan, part)?);
         }
         if let Some(looked) = place
-            && let Some(row) = looked.find(connection, part, key)?
+            && let Some(row) = looked.find(&mut records, part, key)?
         {
             found.push(RecordRow { part: *index, ..row });
         }
@@ -36,33 +37,53 @@ pub(super) fn find(
 /// One part, ready to be asked.
 struct Looked<'p> {
     target: Target<'p>,
-    /// `None` when nothing of it can be seen.
-    seen: Option<Selection>,
+    seen: Seen<'p>,
+}
+
+/// Which of a part's records can be seen.
+enum Seen<'c> {
+    Nothing,
+    All,
+    /// Those the statement finds, given the selection's values and last the record's number.
+    Some(CachedStatement<'c>, Selection),
 }
 
 impl<'p> Looked<'p> {
-    fn at(connection: &Connection, plan: &SearchPlan, part: &'p SearchPart) -> Outcome<Self> {
+    fn at(connection: &'p Connection, plan: &SearchPlan, part: &'p SearchPart) -> Outcome<Self> {
         let target = Target::resolve(connection, part.read())?;
-        let seen = selection(&target, plan, part)?;
+        let seen = match selection(&target, plan, part)? {
+            None => Seen::Nothing,
+            // The grant's own list is checked before anything is looked up.
+            Some(seen) => match seen.without_list() {
+                seen if seen.is_whole_scope() => Seen::All,
+                seen => {
+                    let mut one = seen.clone();
+                    one.and_equal("record_id", 0.into());
+                    Seen::Some(prepare(connection, &one.sql("1", ""))?, seen)
+                }
+            },
+        };
         Ok(Self { target, seen })
     }
 
     fn find(
-        &self,
-        connection: &Connection,
+        &mut self,
+        records: &mut rows::ByKey<'_>,
         part: &SearchPart,
         key: &RecordKey,
     ) -> Outcome<Option<RecordRow>> {
         let [at] = &self.target.parts[..] else { return Ok(None) };
-        let (Some(seen), Some(scope)) = (&self.seen, at.scope) else { return Ok(None) };
+        let Some(scope) = at.scope else { return Ok(None) };
         if part.part().resources().is_some_and(|keys| !keys.contains(key)) {
             return Ok(None);
         }
-        let Some(stored) = rows::find_live(connection, scope.id, key)? else { return Ok(None) };
-        let mut one = seen.without_list();
-        if !one.is_whole_scope() {
-            one.and_equal("record_id", stored.id.into());
-            if !prepare(connection, &one.sql("1", ""))?.exists(params_from_iter(one.values()))? {
+        if matches!(self.seen, Seen::Nothing) {
+            return Ok(None);
+        }
+        let Some(stored) = records.find_live(scope.id, key)? else { return Ok(None) };
+        if let Seen::Some(statement, seen) = &mut self.seen {
+            let number = stored.id.into();
+            if !statement.exists(params_from_iter(seen.values().chain([&number])))? {
                 return Ok(None);
             }
         }

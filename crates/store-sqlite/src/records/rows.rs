@@ -54,12 +54,26 @@ impl<'c> ById<'c> {
     }
 }
 
+/// Looks live records up by their keys.
+pub(super) struct ByKey<'c>(CachedStatement<'c>);
+
+impl<'c> ByKey<'c> {
+    pub(super) fn new(connection: &'c Connection) -> Outcome<Self> {
+        let sql =
+            "SELECT id, key, created_seq, deleted_at, consent_at, emitted_at, history, data IS NOT NULL, data
+                   FROM records WHERE scope_id = ? AND key = ? AND deleted_seq IS NULL";
+        Ok(Self(prepare(connection, sql)?))
+    }
+
+    /// One live record.
+    pub(super) fn find_live(&mut self, scope_id: i64, key: &RecordKey) -> Outcome<Option<Stored>> {
+        Ok(self.0.query_row((scope_id, key.as_str()), read).optional()?)
+    }
+}
+
 /// One live record by its key.
 pub(super) fn find_live(connection: &Connection, scope_id: i64, key: &RecordKey) -> Outcome<Option<Stored>> {
-    let sql =
-        "SELECT id, key, created_seq, deleted_at, consent_at, emitted_at, history, data IS NOT NULL, data
-               FROM records WHERE scope_id = ? AND key = ? AND deleted_seq IS NULL";
-    Ok(prepare(connection, sql)?.query_row((scope_id, key.as_str()), read).optional()?)
+    ByKey::new(connection)?.find_live(scope_id, key)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
