@@ -72,13 +72,24 @@ pub fn tokenize(text: &str, language: Language) -> Vec<Token> {
 }
 
 /// Calls `visit` with every token of the text, as [`tokenize`] orders them.
-pub fn for_each_token(text: &str, language: Language, mut visit: impl FnMut(TokenRef<'_>)) {
+pub fn for_each_token(text: &str, language: Language, visit: impl FnMut(TokenRef<'_>)) {
+    for_each_token_like(text, language, |_| true, visit);
+}
+
+/// The same, but words that are not `likely` may be passed over.
+pub(crate) fn for_each_token_like(
+    text: &str,
+    language: Language,
+    likely: impl Fn(&str) -> bool,
+    mut visit: impl FnMut(TokenRef<'_>),
+) {
     let mut chunks = Chunks::new(text);
     let mut position = 0;
     while let Some(chunk) = chunks.next() {
         let parts = chunks.parts();
         match chunk.kind {
             Kind::Emoji => emit(&mut visit, &term::picture(chunk.span.of(text)), position, chunk.span),
+            Kind::Word if !likely(chunk.span.of(text)) => {}
             Kind::Word => emit_word(&mut visit, text, language, position, chunk.span),
             Kind::Spaceless => emit_run(&mut visit, text, position, parts),
             Kind::Compound => {

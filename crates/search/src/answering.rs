@@ -10,7 +10,8 @@ use pdpp_store::{Ranking, Search, SearchIndex, StoreError};
 use crate::SearchError;
 use crate::engine::{Core, SearchEngine};
 use crate::place::StreamPlace;
-use crate::rank::rank;
+use crate::rank::{Pace, rank};
+use crate::segments::Segments;
 
 /// How long a search waits for the index to catch up.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -23,13 +24,13 @@ const MAX_MISSING: u32 = 5_000;
 impl SearchIndex for SearchEngine {
     async fn rank(&self, search: Search<'_>) -> Result<Ranking, StoreError> {
         let is_current = self.core.wait_for(search.plan).await?;
-        let (core, plan, query) = (self.core.clone(), search.plan.clone(), search.query.clone());
-        let (only, explain) = (search.only.map(<[_]>::to_vec), search.explain);
-        let ranked = tokio::task::spawn_blocking(move || {
-            let search = Search { plan: &plan, query: &query, only: only.as_deref(), explain };
-            rank(core.opened().segments(), &core.counts, search)
-        });
-        let ranked = ranked.await.map_err(|stopped| StoreError::Backend(Box::new(stopped)))?;
+        let segments = self.core.opened().segments();
+        // The way to another thread and back costs as much as a short search.
+        let ranked = match rank(segments.clone(), &self.core.counts, search, Pace::Short) {
+            Ok(None) => self.rank_apart(segments, search).await?,
+            done => done,
+        };
+        let ranked = ranked.map(Option::unwrap_or_default);
         match ranked {
             Ok(ranking) => Ok(Ranking { is_current, ..ranking }),
             Err(error) if !error.is_damage() => Err(error.into()),
@@ -43,6 +44,23 @@ impl SearchIndex for SearchEngine {
 
     async fn is_current(&self) -> Result<bool, StoreError> {
         Ok(!self.core.is_behind().await?)
+    }
+}
+
+impl SearchEngine {
+    /// Ranks where it keeps nobody else waiting.
+    async fn rank_apart(
+        &self,
+        segments: Arc<Segments>,
+        search: Search<'_>,
+    ) -> Result<Result<Option<Ranking>, SearchError>, StoreError> {
+        let (core, plan, query) = (self.core.clone(), search.plan.clone(), search.query.clone());
+        let (only, explain) = (search.only.map(<[_]>::to_vec), search.explain);
+        let ranked = tokio::task::spawn_blocking(move || {
+            let search = Search { plan: &plan, query: &query, only: only.as_deref(), explain };
+            rank(segments, &core.counts, search, Pace::Long)
+        });
+        ranked.await.map_err(|stopped| StoreError::Backend(Box::new(stopped)))
     }
 }
 

@@ -13,6 +13,7 @@ mod error;
 mod index;
 mod layout;
 mod place;
+mod places;
 mod rank;
 mod segments;
 

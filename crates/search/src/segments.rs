@@ -1,17 +1,24 @@
 //! The committed index as numbers: what each document's columns say.
 
+use std::sync::Arc;
+
 use pdpp_wire::RecordKey;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::schema::{Field, IndexRecordOption, Value as _};
+use tantivy::index::SegmentId;
+use tantivy::schema::{Field, Value as _};
 use tantivy::store::StoreReader;
-use tantivy::{DocId, DocSet as _, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term};
+use tantivy::{DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyDocument};
 
 use crate::SearchError;
 use crate::layout::Layout;
+use crate::places::Places;
 
-/// Blocks of keys kept in memory for each segment, of 16 kB each.
-const KEY_BLOCKS: usize = 64;
+/// Blocks of keys kept in memory for each segment, of 4 kB each.
+const KEY_BLOCKS: usize = 256;
+
+/// Documents up to which going through a whole segment is quick.
+pub(crate) const SMALL: DocId = 20_000;
 
 /// A document: its segment, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,6 +38,12 @@ pub(crate) struct Segments {
 pub(crate) struct Segment {
     pub(crate) reader: SegmentReader,
     pub(crate) lengths: FieldNormReader,
+    /// The dictionary and postings of stems.
+    pub(crate) text: Arc<InvertedIndexReader>,
+    /// Those of words as written.
+    pub(crate) surface: Arc<InvertedIndexReader>,
+    /// Where each record is; shared by all openings of the segment.
+    places: Arc<Places>,
     record: Column<u64>,
     time: Column<i64>,
     previous: Column<u64>,
@@ -50,8 +63,19 @@ impl std::fmt::Debug for Segments {
 }
 
 impl Segments {
-    pub(crate) fn open(layout: Layout, searcher: Searcher) -> Result<Self, SearchError> {
-        let segments = searcher.segment_readers().iter().map(|reader| Segment::open(layout, reader));
+    /// Opens a commit; what is known of a segment that was there before is taken over.
+    pub(crate) fn open(
+        layout: Layout,
+        searcher: Searcher,
+        before: Option<&Self>,
+    ) -> Result<Self, SearchError> {
+        let known = |id: SegmentId| {
+            let all = before.map_or(&[][..], |before| &before.all);
+            let same = all.iter().find(|segment| segment.reader.segment_id() == id);
+            same.map(|segment| segment.places.clone()).unwrap_or_default()
+        };
+        let segments = searcher.segment_readers().iter();
+        let segments = segments.map(|reader| Segment::open(layout, reader, known(reader.segment_id())));
         let all = segments.collect::<Result<_, _>>()?;
         Ok(Self { layout, searcher, all })
     }
@@ -65,19 +89,22 @@ impl Segments {
     }
 
     /// The first living document of a record.
-    pub(crate) fn find_record(&self, record: u64) -> Result<Option<DocAt>, SearchError> {
-        let term = Term::from_field_u64(self.layout.record, record);
-        for (segment, one) in self.all.iter().enumerate() {
-            if let Some(doc) = one.first_alive(&term)? {
-                return Ok(Some(DocAt { segment, doc }));
-            }
-        }
-        Ok(None)
+    pub(crate) fn find_record(&self, record: u64) -> Option<DocAt> {
+        (0..self.all.len()).find_map(|segment| self.find_in(segment, record))
+    }
+
+    /// The same for a record that is likely in this segment.
+    pub(crate) fn find_record_near(&self, near: usize, record: u64) -> Option<DocAt> {
+        self.find_in(near, record).or_else(|| self.find_record(record))
+    }
+
+    fn find_in(&self, segment: usize, record: u64) -> Option<DocAt> {
+        Some(DocAt { segment, doc: self.all[segment].find_record(record)? })
     }
 }
 
 impl Segment {
-    fn open(layout: Layout, reader: &SegmentReader) -> Result<Self, SearchError> {
+    fn open(layout: Layout, reader: &SegmentReader, places: Arc<Places>) -> Result<Self, SearchError> {
         let columns = reader.fast_fields();
         let rows = reader.max_doc();
         let numbers = |name| -> Result<Column<u64>, SearchError> {
@@ -85,6 +112,9 @@ impl Segment {
         };
         Ok(Self {
             lengths: reader.get_fieldnorms_reader(layout.text)?,
+            text: reader.inverted_index(layout.text)?,
+            surface: reader.inverted_index(layout.surface)?,
+            places,
             record: numbers("record")?,
             time: columns.column_opt::<i64>("time")?.unwrap_or_else(|| Column::build_empty_column(rows)),
             previous: numbers("previous")?,
@@ -155,15 +185,22 @@ impl Segment {
         same.filter(|doc| self.is_alive(*doc))
     }
 
-    fn first_alive(&self, term: &Term) -> Result<Option<DocId>, SearchError> {
-        let inverted = self.reader.inverted_index(term.field())?;
-        let Some(mut postings) = inverted.read_postings(term, IndexRecordOption::Basic)? else {
-            return Ok(None);
-        };
-        let mut doc = postings.doc();
-        while doc != TERMINATED && !self.is_alive(doc) {
-            doc = postings.advance();
-        }
-        Ok((doc != TERMINATED).then_some(doc))
+    /// The first living document of a record.
+    pub(crate) fn find_record(&self, record: u64) -> Option<DocId> {
+        let rows = self.reader.max_doc();
+        self.places.find(
+            rows,
+            |doc| self.record(doc),
+            record,
+            |first| {
+                let same = (first..rows).take_while(|doc| self.record(*doc) == record);
+                same.into_iter().find(|doc| self.is_alive(*doc))
+            },
+        )
+    }
+
+    /// Whether records are found without making a long table first.
+    pub(crate) fn finds_at_once(&self) -> bool {
+        self.reader.max_doc() <= SMALL || self.places.is_made()
     }
 }

@@ -39,7 +39,7 @@ pub use records::{
     Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage,
     Summary, WindowBounds,
 };
-pub use search_index::{Correction, Passage, RankedHit, Ranking, Search, SearchIndex};
+pub use search_index::{Correction, Hits, Passage, RankedHit, Ranking, Search, SearchIndex};
 pub use sync_state::{StateScope, SyncState, SyncStates};
 pub use visibility::FieldHistory;
 

@@ -1,5 +1,9 @@
 //! Ranking records by what their text says, under a plan.
 
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use pdpp_access::SearchPlan;
 use pdpp_evidence::Query;
@@ -36,16 +40,45 @@ pub struct Search<'a> {
 }
 
 /// Records in order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Ranking {
     /// The hits, best first, each record once.
-    pub hits: Vec<RankedHit>,
+    pub hits: Arc<dyn Hits>,
     /// Whether these are all the records that match. If not, they are the best ones.
     pub is_complete: bool,
     /// Whether the index had caught up with the plan's connections.
     pub is_current: bool,
     /// Words nothing matched, and the near spelling that was looked for instead.
     pub corrected: Vec<Correction>,
+}
+
+impl Default for Ranking {
+    fn default() -> Self {
+        Self { hits: Arc::new(NoHits), is_complete: false, is_current: false, corrected: Vec::new() }
+    }
+}
+
+/// The hits of a ranking. A page shows few of them, so what takes work to find out is found out when they are read.
+pub trait Hits: Debug + Send + Sync {
+    /// Which of [`SearchPlan::parts`] each hit is of, in their order.
+    fn parts(&self) -> &[usize];
+
+    /// Some of the hits; fewer, where the index cannot tell one any more.
+    fn read(&self, range: Range<usize>) -> Result<Vec<RankedHit>, StoreError>;
+}
+
+/// Nothing was found.
+#[derive(Debug)]
+struct NoHits;
+
+impl Hits for NoHits {
+    fn parts(&self) -> &[usize] {
+        &[]
+    }
+
+    fn read(&self, _: Range<usize>) -> Result<Vec<RankedHit>, StoreError> {
+        Ok(Vec::new())
+    }
 }
 
 /// A word taken for another.

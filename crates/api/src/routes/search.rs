@@ -219,7 +219,7 @@ async fn ranked(
     let position = SearchPosition { ranking: u64::from_le_bytes(number), offset: 0 };
     let is_filtered = plan.filter().is_empty() || only.is_some();
     let kept = Kept { ranking, is_filtered, at: now };
-    if kept.ranking.hits.len() > plan.limit() as usize {
+    if kept.ranking.hits.parts().len() > plan.limit() as usize {
         state.rankings.keep(position.ranking, kept.clone());
     }
     Ok((position, kept))
@@ -244,21 +244,23 @@ async fn page(
     let limit = plan.limit() as usize;
     let instead: Vec<String> = ranking.corrected.iter().map(|correction| correction.used.clone()).collect();
     let wanted = Wanted::of(&asked.query, &instead);
-    let mut at = usize::try_from(offset).unwrap_or(usize::MAX).min(ranking.hits.len());
+    let ranked = ranking.hits.parts().len();
+    let mut at = usize::try_from(offset).unwrap_or(usize::MAX).min(ranked);
     let mut page = Page { hits: Vec::new(), places: Vec::new(), end: 0, has_more: false };
-    while page.hits.len() < limit && at < ranking.hits.len() {
-        let chunk = &ranking.hits[at..ranking.hits.len().min(at + (limit - page.hits.len()).min(CHUNK))];
+    while page.hits.len() < limit && at < ranked {
+        let end = ranked.min(at + (limit - page.hits.len()).min(CHUNK));
+        let chunk = ranking.hits.read(at..end)?;
         let places: Vec<_> = chunk.iter().map(|hit| (hit.part, hit.key.clone())).collect();
         let rows = state.store.find_hits(plan, &places).await?;
-        for (ranked, row) in matched(chunk, &rows) {
+        for (ranked, row) in matched(&chunk, &rows) {
             let Some(part) = plan.parts().get(ranked.part) else { continue };
             page.hits.push(hit(part, ranked, row, &wanted, (asked.excerpts, asked.is_owner))?);
             page.places.push((ranked.part, ranked.key.clone()));
         }
-        at += chunk.len();
+        at = end;
     }
     page.end = at as u64;
-    page.has_more = at < ranking.hits.len();
+    page.has_more = at < ranked;
     Ok(page)
 }
 
@@ -286,7 +288,7 @@ fn shown(plan: &SearchPlan, page: &Page, q: &str) -> Vec<Shown> {
 
 fn meta(plan: &SearchPlan, kept: &Kept, asked: Asked) -> SearchMeta {
     let ranking = &kept.ranking;
-    let ranked = ranking.hits.len() as u64;
+    let ranked = ranking.hits.parts().len() as u64;
     let is_whole = ranking.is_complete && kept.is_filtered;
     let skipped = plan.skipped().iter().map(|skipped| {
         let why = match skipped.reason {
@@ -330,8 +332,8 @@ fn meta(plan: &SearchPlan, kept: &Kept, asked: Asked) -> SearchMeta {
 
 fn sources(plan: &SearchPlan, ranking: &Ranking) -> Vec<SourceCount> {
     let mut counts = vec![0; plan.parts().len()];
-    for hit in &ranking.hits {
-        if let Some(count) = counts.get_mut(hit.part) {
+    for part in ranking.hits.parts() {
+        if let Some(count) = counts.get_mut(*part) {
             *count += 1;
         }
     }

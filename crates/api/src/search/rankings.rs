@@ -32,9 +32,9 @@ impl Rankings {
         let mut rankings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         drop_old(&mut rankings, kept.at);
         rankings.push_back((number, kept));
-        let mut hits: usize = rankings.iter().map(|(_, kept)| kept.ranking.hits.len()).sum();
+        let mut hits: usize = rankings.iter().map(|(_, kept)| kept.ranking.hits.parts().len()).sum();
         while hits > MAX_HITS && rankings.len() > 1 {
-            hits -= rankings.pop_front().map_or(0, |(_, kept)| kept.ranking.hits.len());
+            hits -= rankings.pop_front().map_or(0, |(_, kept)| kept.ranking.hits.parts().len());
         }
     }
 
@@ -53,22 +53,29 @@ fn drop_old(rankings: &mut VecDeque<(u64, Kept)>, now: Instant) {
 
 #[cfg(test)]
 mod tests {
-    use pdpp_store::RankedHit;
-    use pdpp_wire::RecordKey;
+    use std::ops::Range;
+
+    use pdpp_store::{Hits, RankedHit, StoreError};
 
     use super::*;
 
     fn kept(hits: usize, seconds: i64) -> Kept {
-        let hit = RankedHit {
-            part: 0,
-            key: RecordKey::parse("a").unwrap(),
-            score: 1.0,
-            passages: Vec::new(),
-            duplicates: 0,
-            explanation: None,
-        };
-        let ranking = Ranking { hits: vec![hit; hits], ..Ranking::default() };
+        let ranking = Ranking { hits: Arc::new(Unknown(vec![0; hits])), ..Ranking::default() };
         Kept { ranking: Arc::new(ranking), is_filtered: true, at: Instant::from_micros(seconds * 1_000_000) }
+    }
+
+    /// So many hits, of which nothing is known.
+    #[derive(Debug)]
+    struct Unknown(Vec<usize>);
+
+    impl Hits for Unknown {
+        fn parts(&self) -> &[usize] {
+            &self.0
+        }
+
+        fn read(&self, _: Range<usize>) -> Result<Vec<RankedHit>, StoreError> {
+            Ok(Vec::new())
+        }
     }
 
     fn at(seconds: i64) -> Instant {
@@ -79,7 +86,7 @@ mod tests {
     fn a_ranking_is_kept_for_five_minutes() {
         let rankings = Rankings::default();
         rankings.keep(7, kept(3, 0));
-        assert_eq!(rankings.find(7, at(300)).unwrap().ranking.hits.len(), 3);
+        assert_eq!(rankings.find(7, at(300)).unwrap().ranking.hits.parts().len(), 3);
         assert!(rankings.find(8, at(300)).is_none());
         assert!(rankings.find(7, at(331)).is_none());
     }

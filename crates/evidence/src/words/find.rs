@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::{Language, for_each_token};
+use super::{Language, for_each_token_like};
 
 /// What a token has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +45,8 @@ pub fn find_terms(text: &str, language: Language, wanted: &[WantedTerm<'_>], lim
     if wanted.is_empty() {
         return matches;
     }
-    for_each_token(text, language, |token| {
+    let likely = |word: &str| language != Language::English || may_be_any(word, wanted);
+    for_each_token_like(text, language, likely, |token| {
         let of_prefix = prefixes
             .iter()
             .filter(|(_, prefix)| token.term.starts_with(prefix) || token.surface.starts_with(prefix))
@@ -63,4 +64,46 @@ pub fn find_terms(text: &str, language: Language, wanted: &[WantedTerm<'_>], lim
         }));
     });
     matches
+}
+
+/// Whether an English word may be one of the terms. A stem begins with its word's first letter, so most words of
+/// a text need no stemming to be told apart from those that are wanted.
+fn may_be_any(word: &str, wanted: &[WantedTerm<'_>]) -> bool {
+    let Some(first) = word.bytes().next().filter(|_| word.is_ascii()) else { return true };
+    wanted.iter().any(|term| {
+        let (WantedTerm::Exact(term) | WantedTerm::Prefix(term)) = term;
+        term.bytes().next().is_none_or(|byte| byte == first.to_ascii_lowercase())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::{for_each_token, forms};
+
+    #[test]
+    fn passing_unlikely_words_over_changes_nothing() {
+        let text =
+            "They're dying; skies, ties and LYING spies ran early, only an INV-20 idly 'quoted' Übung 1,200";
+        let mut all = Vec::new();
+        for_each_token(text, Language::English, |token| all.push((token.term.to_owned(), token.position)));
+        for (term, position) in &all {
+            let found = find_terms(text, Language::English, &[WantedTerm::Exact(term)], 99);
+            assert!(found.iter().any(|one| one.position == *position), "{term} {found:?}");
+            let same = all.iter().filter(|(other, _)| other == term).count();
+            assert_eq!(found.len(), same, "{term}");
+        }
+    }
+
+    #[test]
+    fn an_english_stem_begins_as_its_word_does() {
+        for word in
+            include_str!("stop.rs").split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty())
+        {
+            let first = word.to_ascii_lowercase().chars().next();
+            for_each_token(word, Language::English, |token| {
+                assert_eq!(token.term.chars().next(), first, "{word} {:?}", forms(word));
+            });
+        }
+    }
 }

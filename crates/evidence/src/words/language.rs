@@ -210,7 +210,11 @@ pub(crate) fn vote(sample: &str) -> Vec<Language> {
     let (mut words, mut hits) = (0_u32, 0_u32);
     for word in sample.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’')) {
         // No function word is longer, and folding is not free.
-        let languages = if word.len() > 16 { 0 } else { stop::languages(&term::surface(word)) };
+        let languages = match word.len() {
+            0 | 17.. => 0,
+            _ if word.bytes().all(|byte| byte.is_ascii_lowercase()) => stop::languages(word),
+            _ => stop::languages(&term::surface(word)),
+        };
         words += u32::from(!word.is_empty());
         hits += u32::from(languages != 0);
         for language in Language::STEMMED.iter().filter(|language| languages & stop::bit(**language) != 0) {

@@ -15,6 +15,9 @@ use crate::segments::Segments;
 /// How much is gathered in memory before a segment is written.
 const WRITER_BYTES: usize = 64_000_000;
 
+/// Keys are read one by one, and each time a block is copied.
+const KEY_BLOCK_BYTES: usize = 4_096;
+
 /// Where the index is kept.
 #[derive(Clone, Debug)]
 pub enum Place {
@@ -68,8 +71,11 @@ impl Opened {
     /// An empty index in place of whatever was there.
     pub(crate) fn anew(place: &Place) -> Result<(Self, Progress), SearchError> {
         let (schema, _) = Layout::new();
-        let settings =
-            IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+        let settings = IndexSettings {
+            docstore_compress_dedicated_thread: false,
+            docstore_blocksize: KEY_BLOCK_BYTES,
+            ..IndexSettings::default()
+        };
         let index = match place {
             Place::Memory => Index::builder().schema(schema).settings(settings).create_in_ram()?,
             Place::Directory(path) => {
@@ -95,7 +101,7 @@ impl Opened {
         let (_, layout) = Layout::new();
         let metas = metas(&index.load_metas()?);
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let segments = Arc::new(Segments::open(layout, reader.searcher())?);
+        let segments = Arc::new(Segments::open(layout, reader.searcher(), None)?);
         Ok(Self { index, reader, layout, seen: Mutex::new(Seen { metas, segments }) })
     }
 
@@ -122,7 +128,8 @@ impl Opened {
         let metas = metas(&meta);
         if seen.metas != metas {
             self.reader.reload()?;
-            let segments = Arc::new(Segments::open(self.layout, self.reader.searcher())?);
+            let segments =
+                Arc::new(Segments::open(self.layout, self.reader.searcher(), Some(&seen.segments))?);
             *seen = Seen { metas, segments };
         }
         Ok(Progress::read(meta.payload.as_deref()))

@@ -43,7 +43,7 @@ impl Links {
         if let Some(known) = self.since.get(&record) {
             return Ok(known.clone());
         }
-        let Some(at) = self.committed.find_record(record)? else { return Ok(None) };
+        let Some(at) = self.committed.find_record(record) else { return Ok(None) };
         let segment = self.committed.segment(at);
         let Some(key) = segment.key(at.doc)? else { return Ok(None) };
         Ok(Some(Linked { key, previous: segment.previous(at.doc), next: segment.next(at.doc) }))

@@ -4,19 +4,17 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use pdpp_access::SearchOrder;
-use pdpp_store::{Passage, RankedHit};
 use serde_json::{Value, json};
 
 use super::View;
 use super::bonus::Bonuses;
-use super::credit::{Credits, RecordCredit};
+use super::credit::{Credits, PassageCredit, RecordCredit};
+use super::digest::ByDigest;
 use super::groups::Group;
-use crate::SearchError;
+use super::hits::{LaterHits, MAX_PASSAGES, UnnamedHit};
 
 /// The most hits of a ranking.
 const MAX_HITS: usize = 500;
-/// The most passages of a hit.
-const MAX_PASSAGES: usize = 3;
 /// What the month or year a query names counts for a record whose own time it is, beside the word itself.
 const DATED: f64 = 0.9;
 /// For a record by somebody the query names.
@@ -32,74 +30,88 @@ pub(crate) struct Answer<'a> {
 
 /// A record in its place.
 struct Placed<'a> {
+    index: usize,
     credit: &'a RecordCredit,
     score: f64,
     time: Option<i64>,
-    /// Its passages that match, best first.
-    passages: Vec<usize>,
     duplicates: u32,
 }
 
 impl Answer<'_> {
     /// The hits, and whether some were left out.
-    pub(crate) fn hits(&self, explain: bool) -> Result<(Vec<RankedHit>, bool), SearchError> {
-        let placed = self.credits.records.iter().map(|credit| self.place(credit));
+    pub(crate) fn hits(&self, explain: bool) -> (LaterHits, bool) {
+        let placed = self.credits.records.iter().enumerate();
+        let placed = placed.map(|(index, credit)| self.place(index, credit));
         let mut placed: Vec<_> = placed.filter(|placed| placed.score > 0.0).collect();
-        placed
-            .sort_by(|one, other| self.compare(one, other).then(one.credit.record.cmp(&other.credit.record)));
-        let mut placed = self.fold(placed);
+        placed.sort_unstable_by(|one, other| {
+            self.compare(one, other).then(one.credit.record.cmp(&other.credit.record))
+        });
+        let mut scored = Vec::new();
+        let mut placed = self.fold(placed, &mut scored);
         let is_cut = placed.len() > MAX_HITS;
         placed.truncate(MAX_HITS);
-        let mut hits = Vec::with_capacity(placed.len());
-        for one in &placed {
-            let key = self.view.segments.segment(one.credit.at).key(one.credit.at.doc)?;
-            hits.extend(key.map(|key| (one, key)));
+        let mut hits = LaterHits::new(self.view.segments.clone(), placed.len());
+        for (index, one) in placed.iter().enumerate() {
+            // Records the order leaves equal are told apart by their key, which is not known yet.
+            let is_tied = index > 0 && self.compare(&placed[index - 1], one) == Ordering::Equal;
+            let mut passages = [None; MAX_PASSAGES];
+            self.matching(one.credit, &mut scored);
+            for (passage, (_, at)) in passages.iter_mut().zip(&scored) {
+                let PassageCredit { at, field } = &self.credits.passages[*at];
+                let field = u32::try_from(self.view.scopes.fields[*field].field);
+                *passage = field.ok().map(|field| (field, at.doc));
+            }
+            let hit = UnnamedHit {
+                at: one.credit.at,
+                score: one.score,
+                passages,
+                duplicates: one.duplicates,
+                explanation: explain.then(|| Box::new(self.explain(one))),
+            };
+            hits.push(one.credit.part, hit, is_tied);
         }
-        // Records the order leaves equal are told apart by their key, which is known only now.
-        hits.sort_by(|(one, key), (other, its_key)| self.compare(one, other).then_with(|| key.cmp(its_key)));
-        let hits = hits.into_iter().map(|(one, key)| RankedHit {
-            part: one.credit.part,
-            key,
-            score: one.score,
-            passages: one.passages.iter().take(MAX_PASSAGES).map(|at| self.passage(*at)).collect(),
-            duplicates: one.duplicates,
-            explanation: explain.then(|| self.explain(one)),
-        });
-        Ok((hits.collect(), is_cut))
+        (hits, is_cut)
     }
 
-    fn place<'c>(&self, credit: &'c RecordCredit) -> Placed<'c> {
+    fn place<'c>(&self, index: usize, credit: &'c RecordCredit) -> Placed<'c> {
         let segment = self.view.segments.segment(credit.at);
         let time = segment.time(credit.at.doc).filter(|_| self.view.scopes.parts[credit.part].tells_time);
         let counts =
-            self.groups.iter().enumerate().map(|(number, group)| self.counts(credit, number, group, time));
+            self.groups.iter().enumerate().map(|(number, group)| self.counts(index, number, group, time));
         let total: f64 = counts.sum();
-        let mut passages: Vec<_> =
-            credit.passages.iter().copied().filter(|at| self.passage_score(*at) > 0.0).collect();
-        passages.sort_by(|one, other| {
-            let by_score = self.passage_score(*other).total_cmp(&self.passage_score(*one));
-            by_score.then_with(|| self.passage_place(*one).cmp(&self.passage_place(*other)))
-        });
         let score = total * author(credit) * self.verbatim(credit) * self.bonuses.time.factor(time);
-        Placed { credit, score, time, passages, duplicates: 0 }
+        Placed { index, credit, score, time, duplicates: 0 }
+    }
+
+    /// The record's passages that match, best first.
+    fn matching(&self, credit: &RecordCredit, scored: &mut Vec<(f64, usize)>) {
+        scored.clear();
+        let all = credit.passages.clone().map(|at| (self.passage_score(at), at));
+        scored.extend(all.filter(|(score, _)| *score > 0.0));
+        if scored.len() > 1 {
+            scored.sort_by(|(score, one), (more, other)| {
+                more.total_cmp(score).then_with(|| self.passage_place(*one).cmp(&self.passage_place(*other)))
+            });
+        }
     }
 
     /// What a word counts: as it stands in the record, or as its date says it.
-    fn counts(&self, credit: &RecordCredit, number: usize, group: &Group, time: Option<i64>) -> f64 {
+    fn counts(&self, record: usize, number: usize, group: &Group, time: Option<i64>) -> f64 {
         let told = self.bonuses.time.is_told_by(time, &group.text);
-        credit.credit(number).max(if told { DATED * group.idf } else { 0.0 })
+        let credit = self.credits.own(record)[number].max(self.credits.lent(record)[number]);
+        credit.max(if told { DATED * group.idf } else { 0.0 })
     }
 
     fn verbatim(&self, credit: &RecordCredit) -> f64 {
         let verbatim = &self.bonuses.verbatim;
-        let has = |at: &usize| verbatim.docs.contains_key(&self.credits.passages[*at].at);
-        if credit.passages.iter().any(has) { verbatim.factor() } else { 1.0 }
+        let has = |at: usize| verbatim.docs.contains_key(&self.credits.passages[at].at);
+        if !verbatim.docs.is_empty() && credit.passages.clone().any(has) { verbatim.factor() } else { 1.0 }
     }
 
     fn passage_score(&self, at: usize) -> f64 {
         let passage = &self.credits.passages[at];
         let scope = &self.view.scopes.fields[passage.field];
-        let given = passage.shares.iter().zip(self.groups).map(|(share, group)| share * group.idf);
+        let given = self.credits.shares(at).iter().zip(self.groups).map(|(share, group)| share * group.idf);
         let total = given.sum::<f64>() * scope.weight;
         let is_verbatim = self.bonuses.verbatim.docs.contains_key(&passage.at);
         if is_verbatim { total * self.bonuses.verbatim.factor() } else { total }
@@ -112,7 +124,7 @@ impl Answer<'_> {
     }
 
     fn compare(&self, one: &Placed<'_>, other: &Placed<'_>) -> Ordering {
-        let by_own = other.credit.own_total().total_cmp(&one.credit.own_total());
+        let by_own = other.credit.own_total.total_cmp(&one.credit.own_total);
         let by_score = other.score.total_cmp(&one.score).then(by_own);
         let by_time = other.time.cmp(&one.time);
         let by_both = match self.order {
@@ -123,11 +135,13 @@ impl Answer<'_> {
     }
 
     /// Counts records that say the same into the first of them.
-    fn fold<'c>(&self, placed: Vec<Placed<'c>>) -> Vec<Placed<'c>> {
-        let mut firsts: HashMap<u64, usize> = HashMap::new();
+    fn fold<'c>(&self, placed: Vec<Placed<'c>>, scored: &mut Vec<(f64, usize)>) -> Vec<Placed<'c>> {
+        let mut firsts: HashMap<u64, usize, ByDigest> =
+            HashMap::with_capacity_and_hasher(placed.len(), ByDigest::default());
         let mut kept: Vec<Placed<'c>> = Vec::with_capacity(placed.len());
         for one in placed {
-            let best = one.passages.first().map(|at| self.credits.passages[*at].at);
+            self.matching(one.credit, scored);
+            let best = scored.first().map(|(_, at)| self.credits.passages[*at].at);
             let print = best.map_or(0, |at| self.view.segments.segment(at).fingerprint(at.doc));
             match firsts.get(&print) {
                 Some(first) if print != 0 => kept[*first].duplicates += 1,
@@ -140,14 +154,6 @@ impl Answer<'_> {
         kept
     }
 
-    fn passage(&self, at: usize) -> Passage {
-        let passage = &self.credits.passages[at];
-        let (start, end) = self.view.segments.segment(passage.at).stretch(passage.at.doc);
-        let chars = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        let field = self.view.scopes.fields[passage.field].field;
-        Passage { field, start_chars: chars(start), end_chars: chars(end) }
-    }
-
     fn explain(&self, one: &Placed<'_>) -> Value {
         let credit = one.credit;
         let words =
@@ -156,9 +162,9 @@ impl Answer<'_> {
                     "word": group.text,
                     "passages_with_it": group.count,
                     "idf": group.idf,
-                    "own": credit.own[number],
-                    "lent_by_neighbours": credit.lent[number],
-                    "counts": self.counts(credit, number, group, one.time),
+                    "own": self.credits.own(one.index)[number],
+                    "lent_by_neighbours": self.credits.lent(one.index)[number],
+                    "counts": self.counts(one.index, number, group, one.time),
                 })
             });
         json!({

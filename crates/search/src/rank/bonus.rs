@@ -44,8 +44,13 @@ pub(crate) struct Bonuses {
     pub(crate) time: NamedTime,
 }
 
-/// Finds the query as one phrase, function words included.
-pub(crate) fn verbatim(view: &View<'_>, clauses: &[Clause]) -> Result<Verbatim, SearchError> {
+/// Finds the query as one phrase, function words included. `whole` are the passages that have all its words, where
+/// they are known: what has it word for word is among them.
+pub(crate) fn verbatim(
+    view: &View<'_>,
+    clauses: &[Clause],
+    whole: Option<&[(DocAt, usize)]>,
+) -> Result<Verbatim, SearchError> {
     let mut slots: Vec<Vec<String>> = Vec::new();
     for clause in clauses.iter().filter(|clause| clause.need != Need::Without) {
         match &clause.what {
@@ -59,12 +64,17 @@ pub(crate) fn verbatim(view: &View<'_>, clauses: &[Clause]) -> Result<Verbatim, 
     if slots.len() < 2 {
         return Ok(found);
     }
-    for (number, segment) in view.segments.all().iter().enumerate() {
-        for field in &view.scopes.fields {
-            let bounds = &view.scopes.parts[field.part].grant;
-            let docs = phrase_docs(segment, view.segments.layout, &field.scope, &slots)?;
-            let granted = docs.into_iter().filter(|(doc, _)| bounds.allows(segment, *doc));
-            found.docs.extend(granted.map(|(doc, times)| (at(number, doc), times)));
+    for number in 0..view.segments.all().len() {
+        for field in 0..view.scopes.fields.len() {
+            let here = whole.map(|whole| {
+                let here = whole.iter().filter(|(at, its)| at.segment == number && *its == field);
+                here.map(|(at, _)| at.doc).collect::<Vec<_>>()
+            });
+            if here.as_ref().is_some_and(Vec::is_empty) {
+                continue;
+            }
+            let docs = phrase_docs(view, number, field, &slots, here.as_deref())?;
+            found.docs.extend(docs.into_iter().map(|(doc, times)| (at(number, doc), times)));
         }
     }
     Ok(found)
@@ -105,9 +115,13 @@ impl NamedTime {
         named
     }
 
+    fn is_none(&self) -> bool {
+        self.months.is_empty() && self.years.is_empty()
+    }
+
     /// Whether a record's own time says what a word of the query does: the month or the year it names.
     pub(crate) fn is_told_by(&self, micros: Option<i64>, word: &str) -> bool {
-        let Some(month) = micros.map(month_number) else { return false };
+        let Some(month) = micros.filter(|_| !self.is_none()).map(month_number) else { return false };
         let (year, of_year) = (month.div_euclid(12), month.rem_euclid(12));
         let names = |index: i64| {
             let name = usize::try_from(index).ok().and_then(|index| MONTHS.get(index));
@@ -121,7 +135,7 @@ impl NamedTime {
 
     /// What a record of this time is multiplied by.
     pub(crate) fn factor(&self, micros: Option<i64>) -> f64 {
-        let Some(month) = micros.map(month_number) else { return 1.0 };
+        let Some(month) = micros.filter(|_| !self.is_none()).map(month_number) else { return 1.0 };
         let is_named = |month: i64| {
             let year = self.years.is_empty() || self.years.contains(&month.div_euclid(12));
             self.months.contains(&month.rem_euclid(12)) && year

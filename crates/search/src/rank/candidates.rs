@@ -5,27 +5,29 @@
 //! comes within rounding of the limit is kept, and cut later by exact scores.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use pdpp_access::SearchOrder;
 use tantivy::query::{
     Bm25StatisticsProvider, BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, Term};
+use tantivy::{DocId, TERMINATED, Term};
 
 use super::View;
 use super::bonus::Verbatim;
 use super::filter::Filter;
 use super::groups::{Group, Matches};
 use super::lookup::Lookup;
+use super::start::StartingAt;
+use super::terms::PlanTerm;
 use super::top::{Tie, Top, tie};
+use super::whole::DRIVEN;
 use crate::SearchError;
 use crate::segments::DocAt;
 
 /// Passages that are scored exactly.
 pub(crate) const LIMIT: usize = 250;
-/// Passages of a required word up to which all of them are candidates, without a wide pass.
-const DRIVEN: usize = 20_000;
 /// Passages with every word that are candidates whatever the wide pass thinks of them.
 const MAX_WHOLE: usize = 100;
 /// What an actor's name counts in the wide pass.
@@ -48,6 +50,7 @@ impl Candidates {
         view: &View<'_>,
         groups: &[Group],
         verbatim: &Verbatim,
+        whole: Option<Vec<(DocAt, usize)>>,
         order: SearchOrder,
     ) -> Result<Self, SearchError> {
         let (filter, rarest) = Filter::new(view, groups)?;
@@ -67,14 +70,13 @@ impl Candidates {
                     is_complete &= finder.add_frequent(all, &mut docs);
                 }
             }
-            docs.extend(finder.whole()?);
+            docs.extend(finder.whole(whole.unwrap_or_default()));
             let all = verbatim.docs.iter().map(|(at, times)| (at.segment, at.doc, *times));
             is_complete &= finder.add_frequent(all, &mut docs);
         }
         docs.sort_unstable();
         docs.dedup();
-        let part = |at: DocAt| view.field(at).map(|field| (view.scopes.fields[field].part, at));
-        let docs = docs.into_iter().filter_map(part).collect();
+        let docs = docs.into_iter().filter_map(|at| Some((view.part(at)?, at))).collect();
         Ok(Self { docs, is_complete, filter })
     }
 }
@@ -87,7 +89,7 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn admits(&self, at: DocAt) -> Option<usize> {
-        let part = self.view.scopes.fields[self.view.field(at)?].part;
+        let part = self.view.part(at)?;
         self.filter.admits(self.view, at, part).then_some(part)
     }
 
@@ -120,70 +122,63 @@ impl Finder<'_> {
 
     /// The best by plain BM25, and those that may be among them.
     fn best(&self) -> Result<(Vec<DocAt>, bool), SearchError> {
-        let mut terms: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        for (_, term, weight) in weighted_terms(self.view, self.groups) {
-            let query = TermQuery::new(term.clone(), IndexRecordOption::WithFreqs);
-            #[expect(clippy::cast_possible_truncation, reason = "the wide pass works in 32 bits")]
-            let boost = (weight / Fixed::IDF) as f32;
-            terms.push((Occur::Should, Box::new(BoostQuery::new(Box::new(query), boost))));
-        }
-        let mut top = Top::default();
+        let mut top = Top::new(|at| self.tie(at, self.view.part(at).unwrap_or_default()));
+        let terms: Vec<_> = weighted_terms(self.view, self.groups).collect();
         if terms.is_empty() {
             return Ok((Vec::new(), true));
         }
-        let scoring = EnableScoring::enabled_from_statistics_provider(&Fixed, &self.view.segments.searcher);
-        let weight = BooleanQuery::new(terms).weight(scoring)?;
         for (number, segment) in self.view.segments.all().iter().enumerate() {
+            let range = self.range(number);
+            let union = terms.iter().map(|(term, weight)| {
+                let query = TermQuery::new(term.term.clone(), IndexRecordOption::WithFreqs);
+                #[expect(clippy::cast_possible_truncation, reason = "the wide pass works in 32 bits")]
+                let boost = (weight / Fixed::IDF) as f32;
+                let query = StartingAt::new(BoostQuery::new(Box::new(query), boost), range.start);
+                (Occur::Should, Box::new(query) as Box<dyn Query>)
+            });
+            let scoring =
+                EnableScoring::enabled_from_statistics_provider(&Fixed, &self.view.segments.searcher);
+            let weight = BooleanQuery::new(union.collect()).weight(scoring)?;
             weight.for_each_pruning(top.threshold(), &segment.reader, &mut |doc, score| {
+                if doc >= range.end {
+                    return f32::MAX;
+                }
                 let at = DocAt { segment: number, doc };
-                if let Some(part) = self.admits(at) {
-                    top.offer(score, self.tie(at, part), at);
+                if self.admits(at).is_some() {
+                    top.offer(score, at);
                 }
                 top.threshold()
             })?;
         }
-        let is_complete = !top.is_full();
-        Ok((self.cut(top.docs())?, is_complete))
+        let (docs, is_complete) = top.docs();
+        Ok((self.cut(docs)?, is_complete))
     }
 
-    /// Passages that have every word but names. The wide pass thinks little of long ones.
-    fn whole(&self) -> Result<Vec<DocAt>, SearchError> {
-        let mut groups: Vec<_> =
-            self.groups.iter().filter(|group| group.scores() && !group.is_name).collect();
-        groups.sort_by_key(|group| group.count);
-        let Some((rarest, others)) = groups.split_first() else { return Ok(Vec::new()) };
-        if others.is_empty() || rarest.count > DRIVEN as u64 {
-            return Ok(Vec::new());
+    /// Outside of which no document of a segment is within any grant.
+    fn range(&self, segment: usize) -> Range<DocId> {
+        let mut range: Option<Range<DocId>> = None;
+        for part in 0..self.view.scopes.parts.len() {
+            let Some(allowed) = self.view.allowed(part, segment) else { return 0..TERMINATED };
+            let (start, end) = (allowed.range.start, allowed.range.end);
+            range = Some(range.map_or(start..end, |range| range.start.min(start)..range.end.max(end)));
         }
-        let mut docs = self.all_of(rarest)?;
-        docs.sort_unstable();
-        docs.dedup();
-        for group in others {
-            let mut has = vec![false; docs.len()];
-            match &group.matches {
-                Matches::Docs(found) => {
-                    for (has, at) in has.iter_mut().zip(&docs) {
-                        *has = found[at.segment].binary_search_by_key(&at.doc, |(doc, _)| *doc).is_ok();
-                    }
-                }
-                Matches::Terms(terms) => {
-                    let fields = docs.iter().map(|at| self.view.field(*at).unwrap_or_default());
-                    let lookup = Lookup::new(self.view, &docs, fields);
-                    for (field, term) in terms {
-                        lookup.visit(*field, term, |index, _| has[index] = true)?;
-                    }
-                }
-            }
-            let mut has = has.into_iter();
-            docs.retain(|_| has.next().unwrap_or_default());
+        range.unwrap_or(0..0)
+    }
+
+    /// Of the passages that have every word but names. The wide pass thinks little of long ones.
+    fn whole(&self, docs: Vec<(DocAt, usize)>) -> Vec<DocAt> {
+        let docs = docs.into_iter().filter_map(|(at, field)| {
+            let part = self.view.scopes.fields[field].part;
+            let length = || self.view.segments.segment(at).lengths.fieldnorm(at.doc);
+            let admitted = self.filter.admits(self.view, at, part);
+            admitted.then(|| (length(), Reverse(self.tie(at, part)), at))
+        });
+        let mut docs: Vec<_> = docs.collect();
+        if docs.len() > MAX_WHOLE {
+            docs.select_nth_unstable(MAX_WHOLE);
+            docs.truncate(MAX_WHOLE);
         }
-        let short = |at: &DocAt| {
-            let part = self.view.field(*at).map_or(0, |field| self.view.scopes.fields[field].part);
-            (self.view.segments.segment(*at).lengths.fieldnorm(at.doc), Reverse(self.tie(*at, part)))
-        };
-        docs.sort_by_cached_key(short);
-        docs.truncate(MAX_WHOLE);
-        Ok(docs)
+        docs.into_iter().map(|(.., at)| at).collect()
     }
 
     /// The best by the exact form of the wide pass.
@@ -195,13 +190,13 @@ impl Finder<'_> {
         let fields: Vec<_> = docs.iter().map(|at| self.view.field(*at).unwrap_or_default()).collect();
         let mut scores = vec![0.0; docs.len()];
         let lookup = Lookup::new(self.view, &docs, fields.iter().copied());
-        for (field, term, weight) in weighted_terms(self.view, self.groups) {
-            let has_length = term.field() == self.view.segments.layout.text;
+        for (term, weight) in weighted_terms(self.view, self.groups) {
+            let has_length = term.term.field() == self.view.segments.layout.text;
             let lengths = |at: DocAt| {
                 let length = || self.view.segments.segment(at).lengths.fieldnorm(at.doc);
                 f64::from(if has_length { length() } else { 1 })
             };
-            lookup.visit(field, term, |index, times| {
+            lookup.visit(term, |index, times| {
                 let norm = WIDE_K1 * (1.0 - WIDE_B + WIDE_B * lengths(docs[index]) / USUAL_LENGTH);
                 scores[index] += weight * f64::from(times) / (f64::from(times) + norm);
             })?;
@@ -252,18 +247,15 @@ impl Finder<'_> {
     }
 }
 
-/// Every term that gives credit, with its field of the plan and its weight in the wide pass.
-fn weighted_terms<'g>(
-    view: &'g View<'_>,
-    groups: &'g [Group],
-) -> impl Iterator<Item = (usize, &'g Term, f64)> {
+/// Every term that gives credit, with its weight in the wide pass.
+fn weighted_terms<'g>(view: &'g View<'_>, groups: &'g [Group]) -> impl Iterator<Item = (&'g PlanTerm, f64)> {
     let groups = groups.iter().filter(|group| group.scores());
     groups.flat_map(move |group| {
-        let terms: &[(usize, Term)] = match &group.matches {
+        let terms: &[PlanTerm] = match &group.matches {
             Matches::Terms(terms) => terms,
             Matches::Docs(_) => &[],
         };
-        terms.iter().map(move |(field, term)| (*field, term, group.idf * wide_weight(view, *field)))
+        terms.iter().map(move |term| (term, group.idf * wide_weight(view, term.field)))
     })
 }
 

@@ -1,9 +1,11 @@
 //! What each word gives each record, exactly.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
+use std::ops::Range;
 
 use super::View;
 use super::candidates::USUAL_LENGTH;
+use super::digest::ByDigest;
 use super::groups::{Group, Matches};
 use super::lookup::Lookup;
 use crate::SearchError;
@@ -19,54 +21,74 @@ const FADE: f64 = 80.0;
 /// What is lost when only the stem is the same.
 const STEM_ONLY: f64 = 0.1;
 
-/// A passage with what each group gives it.
+/// A passage of a record.
 pub(crate) struct PassageCredit {
     pub(crate) at: DocAt,
     pub(crate) field: usize,
-    /// By group, how often it occurs, and whether as it was typed.
-    times: Vec<(u32, bool)>,
-    /// By group; 0 where it does not match.
-    pub(crate) shares: Vec<f64>,
 }
 
-/// A record with what each group gives it.
+/// A record and what its own text earned.
 pub(crate) struct RecordCredit {
     pub(crate) part: usize,
     pub(crate) record: u64,
     /// One of its documents.
     pub(crate) at: DocAt,
     /// Its passages in the plan's fields.
-    pub(crate) passages: Vec<usize>,
-    /// By group, what its own text earned.
-    pub(crate) own: Vec<f64>,
-    /// By group, what its neighbours' texts lend it.
-    pub(crate) lent: Vec<f64>,
+    pub(crate) passages: Range<usize>,
+    /// What all groups give it by its own text.
+    pub(crate) own_total: f64,
     /// Whether the query names who wrote it.
     pub(crate) is_by_named: bool,
 }
 
-/// All that was scored.
-#[derive(Default)]
-pub(crate) struct Credits {
-    pub(crate) passages: Vec<PassageCredit>,
-    pub(crate) records: Vec<RecordCredit>,
-    by_record: HashMap<(usize, u64), usize>,
+/// How often a group occurs in a passage, and whether as it was typed.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    times: u32,
+    is_exact: bool,
 }
 
-impl RecordCredit {
-    pub(crate) fn own_total(&self) -> f64 {
-        self.own.iter().sum()
-    }
-
-    /// By group, the better of what it earned and what it was lent.
-    pub(crate) fn credit(&self, group: usize) -> f64 {
-        self.own[group].max(self.lent[group])
-    }
+/// All that was scored. What each group gives each passage or record stands in one list, group after group.
+#[derive(Default)]
+pub(crate) struct Credits {
+    groups: usize,
+    pub(crate) passages: Vec<PassageCredit>,
+    pub(crate) records: Vec<RecordCredit>,
+    times: Vec<Times>,
+    shares: Vec<f64>,
+    own: Vec<f64>,
+    lent: Vec<f64>,
+    by_record: HashMap<(usize, u64), usize, ByDigest>,
 }
 
 impl Credits {
+    pub(crate) fn new(groups: usize) -> Self {
+        Self { groups, ..Self::default() }
+    }
+
     pub(crate) fn find(&self, part: usize, record: u64) -> Option<usize> {
         self.by_record.get(&(part, record)).copied()
+    }
+
+    /// What each group gives a passage; 0 where it does not match.
+    pub(crate) fn shares(&self, passage: usize) -> &[f64] {
+        &self.shares[passage * self.groups..][..self.groups]
+    }
+
+    /// What each group gives a record by its own text.
+    pub(crate) fn own(&self, record: usize) -> &[f64] {
+        &self.own[record * self.groups..][..self.groups]
+    }
+
+    /// What each group gives a record by its neighbours' texts.
+    pub(crate) fn lent(&self, record: usize) -> &[f64] {
+        &self.lent[record * self.groups..][..self.groups]
+    }
+
+    /// Lends a record what it was not lent yet.
+    pub(crate) fn lend(&mut self, record: usize, group: usize, credit: f64) {
+        let most = &mut self.lent[record * self.groups + group];
+        *most = most.max(credit);
     }
 
     /// Scores the records these documents are of, each with all its passages. Each document comes with
@@ -78,7 +100,7 @@ impl Credits {
         docs: &[(usize, DocAt)],
     ) -> Result<(), SearchError> {
         let (first_record, first_passage) = (self.records.len(), self.passages.len());
-        let mut added: Vec<(DocAt, usize, usize)> = Vec::new();
+        let mut added: Vec<(DocAt, usize, usize)> = Vec::with_capacity(docs.len() * 2);
         for (part, at) in docs {
             let segment = view.segments.segment(*at);
             let record = segment.record(at.doc);
@@ -86,7 +108,14 @@ impl Credits {
             if *self.by_record.entry((*part, record)).or_insert(index) != index {
                 continue;
             }
-            self.records.push(RecordCredit::new(*part, record, *at, groups.len()));
+            self.records.push(RecordCredit {
+                part: *part,
+                record,
+                at: *at,
+                passages: 0..0,
+                own_total: 0.0,
+                is_by_named: false,
+            });
             for doc in segment.record_docs(at.doc) {
                 let at = DocAt { doc, ..*at };
                 let field = view.field(at).filter(|field| view.scopes.fields[*field].part == *part);
@@ -95,43 +124,45 @@ impl Credits {
         }
         added.sort_unstable();
         for (at, field, record) in &added {
-            self.records[*record].passages.push(self.passages.len());
-            let (times, shares) = (vec![(0, false); groups.len()], vec![0.0; groups.len()]);
-            self.passages.push(PassageCredit { at: *at, field: *field, times, shares });
+            // A record's documents lie next to each other, so its passages do.
+            let next = self.passages.len();
+            let passages = &mut self.records[*record].passages;
+            passages.start = if passages.end == 0 { next } else { passages.start };
+            passages.end = next + 1;
+            self.passages.push(PassageCredit { at: *at, field: *field });
         }
+        self.times.resize(self.passages.len() * self.groups, Times::default());
+        self.shares.resize(self.passages.len() * self.groups, 0.0);
+        self.own.resize(self.records.len() * self.groups, 0.0);
+        self.lent.resize(self.records.len() * self.groups, 0.0);
         let docs: Vec<_> = added.iter().map(|(at, ..)| *at).collect();
         let lookup = Lookup::new(view, &docs, added.iter().map(|(_, field, _)| *field));
+        let times = &mut self.times[first_passage * self.groups..];
         for (number, group) in groups.iter().enumerate().filter(|(_, group)| group.scores()) {
-            for (index, times) in times(view, group, &docs, &lookup)? {
-                self.passages[first_passage + index].times[number] = times;
-            }
+            count(group, &docs, &lookup, &mut Column { times, groups: self.groups, number })?;
         }
-        for record in &mut self.records[first_record..] {
-            record.share(view, groups, &mut self.passages);
-            record.earn(view, groups, &self.passages);
+        let scoring: Vec<bool> = groups.iter().map(Group::scores).collect();
+        for record in first_record..self.records.len() {
+            self.share(view, &scoring, record);
+            self.earn(view, groups, record);
         }
         Ok(())
     }
-}
-
-impl RecordCredit {
-    fn new(part: usize, record: u64, at: DocAt, groups: usize) -> Self {
-        let none = vec![0.0; groups];
-        Self { part, record, at, passages: Vec::new(), own: none.clone(), lent: none, is_by_named: false }
-    }
 
     /// What each passage is worth to each group. A record that has every word loses nothing by length.
-    fn share(&self, view: &View<'_>, groups: &[Group], passages: &mut [PassageCredit]) {
-        let has = |number: usize| self.passages.iter().any(|at| passages[*at].times[number].0 > 0);
-        let mut scoring = groups.iter().enumerate().filter(|(_, group)| group.scores());
-        let is_whole = scoring.all(|(number, _)| has(number));
-        for at in &self.passages {
-            let passage = &mut passages[*at];
-            let length = f64::from(view.segments.segment(passage.at).lengths.fieldnorm(passage.at.doc));
-            for (share, (times, is_exact)) in passage.shares.iter_mut().zip(&passage.times) {
-                if *times > 0 {
-                    let exact = if *is_exact { 1.0 } else { 1.0 - STEM_ONLY };
-                    *share = saturated(f64::from(*times), length, is_whole) * exact;
+    fn share(&mut self, view: &View<'_>, scoring: &[bool], record: usize) {
+        let passages = self.records[record].passages.clone();
+        let times = |passage: usize, group: usize| self.times[passage * self.groups + group];
+        let has = |group: usize| passages.clone().any(|passage| times(passage, group).times > 0);
+        let is_whole = scoring.iter().enumerate().all(|(group, scores)| !scores || has(group));
+        for passage in passages {
+            let at = self.passages[passage].at;
+            let length = f64::from(view.segments.segment(at).lengths.fieldnorm(at.doc));
+            for place in passage * self.groups..(passage + 1) * self.groups {
+                let Times { times, is_exact } = self.times[place];
+                if times > 0 {
+                    let exact = if is_exact { 1.0 } else { 1.0 - STEM_ONLY };
+                    self.shares[place] = saturated(f64::from(times), length, is_whole) * exact;
                 }
             }
         }
@@ -139,16 +170,16 @@ impl RecordCredit {
 
     /// Of each field the best passage counts, and fields add up. Who wrote a record says nothing of what
     /// it is about, unless names are all that was asked for.
-    fn earn(&mut self, view: &View<'_>, groups: &[Group], passages: &[PassageCredit]) {
+    fn earn(&mut self, view: &View<'_>, groups: &[Group], record: usize) {
         let only_names = groups.iter().filter(|group| group.scores()).all(|group| group.is_name);
+        let passages = self.records[record].passages.clone();
+        let fields = view.scopes.fields_of(self.records[record].part);
         for (number, group) in groups.iter().enumerate() {
-            let mut best: BTreeMap<usize, f64> = BTreeMap::new();
-            for passage in self.passages.iter().map(|at| &passages[*at]) {
-                let field = best.entry(passage.field).or_default();
-                *field = field.max(passage.shares[number]);
-            }
             let (mut credit, mut is_named) = (0.0, false);
-            for (field, share) in best {
+            for field in fields.clone() {
+                let of_field = passages.clone().filter(|passage| self.passages[*passage].field == field);
+                let shares = of_field.map(|passage| self.shares[passage * self.groups + number]);
+                let share = shares.fold(0.0, f64::max);
                 let scope = &view.scopes.fields[field];
                 if scope.is_actor {
                     is_named |= share > 0.0;
@@ -156,68 +187,65 @@ impl RecordCredit {
                     credit += scope.weight * share;
                 }
             }
-            self.is_by_named |= is_named;
             if only_names && is_named {
-                credit = credit.max(1.0);
+                credit = f64::max(credit, 1.0);
             }
-            self.own[number] = group.idf * credit;
+            self.records[record].is_by_named |= is_named;
+            self.own[record * self.groups + number] = group.idf * credit;
         }
+        self.records[record].own_total = self.own(record).iter().sum();
+    }
+}
+
+/// One group's share of the list.
+struct Column<'t> {
+    times: &'t mut [Times],
+    groups: usize,
+    number: usize,
+}
+
+impl Column<'_> {
+    fn at(&mut self, passage: usize) -> &mut Times {
+        &mut self.times[passage * self.groups + self.number]
     }
 }
 
 /// How often a group occurs in the passages that have it, and whether as it was typed.
-fn times(
-    view: &View<'_>,
+fn count(
     group: &Group,
     docs: &[DocAt],
     lookup: &Lookup<'_>,
-) -> Result<BTreeMap<usize, (u32, bool)>, SearchError> {
-    let mut times: BTreeMap<usize, u32> = BTreeMap::new();
+    column: &mut Column<'_>,
+) -> Result<(), SearchError> {
+    let mut is_any = false;
+    let mut note = |at: &mut Times, found: u32, is_typed: bool| {
+        at.times = at.times.max(found);
+        at.is_exact |= is_typed || group.typed.is_none();
+        is_any = true;
+    };
     match &group.matches {
         Matches::Terms(terms) => {
-            for (field, term) in terms {
-                lookup.visit(*field, term, |index, found| {
-                    let most = times.entry(index).or_default();
-                    *most = found.max(*most);
-                })?;
+            for term in terms {
+                lookup.visit(term, |index, found| note(column.at(index), found, term.is_typed))?;
             }
         }
         Matches::Docs(by_segment) => {
-            for (index, at) in docs.iter().enumerate() {
-                let found = &by_segment[at.segment];
-                if let Ok(place) = found.binary_search_by_key(&at.doc, |(doc, _)| *doc) {
-                    times.insert(index, found[place].1);
+            for (index, doc) in docs.iter().enumerate() {
+                let found = &by_segment[doc.segment];
+                if let Ok(place) = found.binary_search_by_key(&doc.doc, |(doc, _)| *doc) {
+                    note(column.at(index), found[place].1, false);
                 }
             }
         }
     }
-    let exact = exact(view, group, &times, lookup)?;
-    let is_exact = |index: usize| exact.as_ref().is_none_or(|exact| exact.contains(&index));
-    Ok(times.into_iter().map(|(index, times)| (index, (times, is_exact(index)))).collect())
+    for term in group.typed.iter().flatten().filter(|_| is_any) {
+        lookup.visit(term, |index, _| column.at(index).is_exact = true)?;
+    }
+    Ok(())
 }
 
 fn saturated(times: f64, length: f64, is_whole: bool) -> f64 {
     let norm = 1.0 - B + B * length / USUAL_LENGTH;
     let fade = if is_whole { 1.0 } else { (FADE / length.max(1.0)).sqrt().min(1.0) };
     f64::max(FLOOR * fade, times * (K1 + 1.0) / (times + K1 * norm))
-}
-
-/// The passages that have the word as it was typed; `None` where that is no question.
-fn exact(
-    view: &View<'_>,
-    group: &Group,
-    times: &BTreeMap<usize, u32>,
-    lookup: &Lookup<'_>,
-) -> Result<Option<HashSet<usize>>, SearchError> {
-    let Some(surface) = group.surface.as_deref().filter(|_| !times.is_empty()) else { return Ok(None) };
-    let layout = view.segments.layout;
-    let mut exact = HashSet::new();
-    for field in 0..view.scopes.fields.len() {
-        for in_field in [layout.text, layout.surface] {
-            lookup.visit(field, &view.term(in_field, field, surface), |index, _| {
-                exact.insert(index);
-            })?;
-        }
-    }
-    Ok(Some(exact))
 }

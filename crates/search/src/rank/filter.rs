@@ -51,11 +51,7 @@ impl Filter {
     /// Whether a document may be, or be part of, a hit.
     pub(crate) fn admits(&self, view: &View<'_>, at: DocAt, part: usize) -> bool {
         let segment = view.segments.segment(at);
-        let part = &view.scopes.parts[part];
-        if !segment.is_alive(at.doc)
-            || !part.grant.allows(segment, at.doc)
-            || !part.request.allows(segment, at.doc)
-        {
+        if !view.is_granted(part, at) || !view.scopes.parts[part].request.allows(segment, at.doc) {
             return false;
         }
         if self.required.is_empty() && self.excluded.is_empty() {

@@ -5,12 +5,11 @@
 
 use pdpp_evidence::{Clause, Need, What, forms};
 use pdpp_store::Correction;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet as _, TERMINATED, Term};
+use tantivy::DocId;
 
-use super::View;
 use super::phrase::phrase_docs;
-use super::spelling;
+use super::terms::PlanTerm;
+use super::{Pace, View, spelling};
 use crate::SearchError;
 
 /// What the parts of a name count when the name itself occurs nowhere.
@@ -26,8 +25,9 @@ pub(crate) struct Group {
     /// Quoted: it has to occur, unless no record has all that is quoted.
     pub(crate) is_quoted: bool,
     pub(crate) matches: Matches,
-    /// The word as typed and folded; a passage that has only its stem matches a little less.
-    pub(crate) surface: Option<String>,
+    /// The word as typed and folded, wherever it stands beside the terms that match; a passage that has only its
+    /// stem matches a little less. `None` where that is no question.
+    pub(crate) typed: Option<Vec<PlanTerm>>,
     /// The passages of the plan that have it.
     pub(crate) count: u64,
     pub(crate) idf: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Group {
 /// Where a group matches.
 pub(crate) enum Matches {
     /// Where any of these terms stands, each in its field of the plan.
-    Terms(Vec<(usize, Term)>),
+    Terms(Vec<PlanTerm>),
     /// In these documents so many times, by segment.
     Docs(Vec<Vec<(DocId, u32)>>),
 }
@@ -55,24 +55,12 @@ impl Group {
         view: &View<'_>,
         mut visit: impl FnMut(usize, DocId),
     ) -> Result<(), SearchError> {
-        for (number, segment) in view.segments.all().iter().enumerate() {
+        for number in 0..view.segments.all().len() {
             match &self.matches {
                 Matches::Docs(docs) => docs[number].iter().for_each(|(doc, _)| visit(number, *doc)),
                 Matches::Terms(terms) => {
-                    for (field, term) in terms {
-                        let inverted = segment.reader.inverted_index(term.field())?;
-                        let Some(mut postings) = inverted.read_postings(term, IndexRecordOption::Basic)?
-                        else {
-                            continue;
-                        };
-                        let bounds = &view.scopes.parts[view.scopes.fields[*field].part].grant;
-                        let mut doc = postings.doc();
-                        while doc != TERMINATED {
-                            if segment.is_alive(doc) && bounds.allows(segment, doc) {
-                                visit(number, doc);
-                            }
-                            doc = postings.advance();
-                        }
+                    for term in terms {
+                        term.for_each_doc(view, number, |doc| visit(number, doc))?;
                     }
                 }
             }
@@ -88,10 +76,18 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    pub(crate) fn resolve(view: &View<'_>, clauses: &[Clause]) -> Result<Self, SearchError> {
+    /// `None` when a short search would have to look for other spellings.
+    pub(crate) fn resolve(
+        view: &View<'_>,
+        clauses: &[Clause],
+        pace: Pace,
+    ) -> Result<Option<Self>, SearchError> {
         let resolved = Self::of(view, clauses)?;
         if resolved.all.iter().any(Group::scores) {
-            return Ok(resolved);
+            return Ok(Some(resolved));
+        }
+        if pace == Pace::Short {
+            return Ok(None);
         }
         let (mut near, mut corrected) = (clauses.to_vec(), Vec::new());
         for clause in near.iter_mut().filter(|clause| clause.need != Need::Without && !clause.stop) {
@@ -101,11 +97,11 @@ impl Groups {
             corrected.push(Correction { typed: clause.text.clone(), used });
         }
         if corrected.is_empty() {
-            return Ok(resolved);
+            return Ok(Some(resolved));
         }
         let mut resolved = Self::of(view, &near)?;
         resolved.corrected.append(&mut corrected);
-        Ok(resolved)
+        Ok(Some(resolved))
     }
 
     fn of(view: &View<'_>, clauses: &[Clause]) -> Result<Self, SearchError> {
@@ -118,14 +114,14 @@ impl Groups {
 
     fn add(&mut self, view: &View<'_>, clause: &Clause) -> Result<(), SearchError> {
         match &clause.what {
-            What::Word { forms } => self.push(view, clause, words(view, forms), forms.first().cloned(), 1.0),
+            What::Word { forms } => self.push(view, clause, words(view, forms)?, forms.first().cloned(), 1.0),
             What::Prefix { folded } => {
                 let terms = spelling::expand(view, folded)?;
                 self.push(view, clause, Matches::Terms(terms), None, 1.0)
             }
             What::Compound { whole, parts } if parts.len() < 2 => {
                 let forms: Vec<_> = std::iter::once(whole).chain(parts.iter().flatten()).cloned().collect();
-                self.push(view, clause, words(view, &forms), Some(whole.clone()), 1.0)
+                self.push(view, clause, words(view, &forms)?, Some(whole.clone()), 1.0)
             }
             What::Compound { whole, parts } => {
                 let docs = phrase(view, parts)?;
@@ -163,7 +159,7 @@ impl Groups {
             let Some(surface) = forms.first() else { continue };
             let stop = clause.stop || pdpp_evidence::is_stop_word(surface);
             let word = Clause { stop, text: surface.clone(), ..clause.clone() };
-            self.push(view, &word, words(view, forms), Some(surface.clone()), share)?;
+            self.push(view, &word, words(view, forms)?, Some(surface.clone()), share)?;
         }
         Ok(())
     }
@@ -181,7 +177,7 @@ impl Groups {
             need: clause.need,
             is_stop: clause.stop,
             is_quoted: false,
-            surface,
+            typed: None,
             count: 0,
             idf: 0.0,
             is_name: false,
@@ -193,18 +189,21 @@ impl Groups {
             Matches::Terms(_) if clause.stop => {}
             Matches::Terms(terms) => {
                 let mut kept = Vec::with_capacity(terms.len());
-                for (field, term) in terms.drain(..) {
-                    let count = view.count(field, &term)?;
+                for term in terms.drain(..) {
+                    let count = view.count(&term)?;
                     if count > 0 {
                         group.count += count;
-                        group.is_name |= view.scopes.fields[field].is_actor;
-                        kept.push((field, term));
+                        group.is_name |= view.scopes.fields[term.field].is_actor;
+                        kept.push(term);
                     }
                 }
                 *terms = kept;
             }
         }
         group.matches = matches;
+        if group.scores() {
+            group.typed = surface.map(|surface| typed(view, &mut group.matches, &surface)).transpose()?;
+        }
         group.idf = share * view.idf(group.count);
         self.all.push(group);
         Ok(())
@@ -212,27 +211,46 @@ impl Groups {
 }
 
 /// The forms of a word in every field of the plan.
-fn words(view: &View<'_>, forms: &[String]) -> Matches {
-    let layout = view.segments.layout;
-    let term = |scope: &str, form: &str| Term::from_field_text(layout.text, &[scope, form].concat());
-    let fields = view.scopes.fields.iter().enumerate();
-    Matches::Terms(
-        fields
-            .flat_map(|(index, field)| forms.iter().map(move |form| (index, term(&field.scope, form))))
-            .collect(),
-    )
+fn words(view: &View<'_>, forms: &[String]) -> Result<Matches, SearchError> {
+    let mut terms = Vec::with_capacity(view.scopes.fields.len() * forms.len());
+    for field in 0..view.scopes.fields.len() {
+        for form in forms {
+            let term = PlanTerm::find(view, field, view.term(view.segments.layout.text, field, form))?;
+            if !term.is_nowhere() {
+                terms.push(term);
+            }
+        }
+    }
+    Ok(Matches::Terms(terms))
+}
+
+/// A word as it was typed: a term that matches and is the word itself is marked, others are given.
+fn typed(view: &View<'_>, matches: &mut Matches, surface: &str) -> Result<Vec<PlanTerm>, SearchError> {
+    let mut typed = Vec::new();
+    for field in 0..view.scopes.fields.len() {
+        for in_field in [view.segments.layout.text, view.segments.layout.surface] {
+            let term = view.term(in_field, field, surface);
+            let known = match matches {
+                Matches::Terms(terms) => terms.iter_mut().find(|one| one.field == field && one.term == term),
+                Matches::Docs(_) => None,
+            };
+            match known {
+                Some(known) => known.is_typed = true,
+                None => typed.push(PlanTerm::find(view, field, term)?),
+            }
+        }
+    }
+    typed.retain(|term| !term.is_nowhere());
+    Ok(typed)
 }
 
 /// The documents within the grant that have a phrase.
 fn phrase(view: &View<'_>, slots: &[Vec<String>]) -> Result<Vec<Vec<(DocId, u32)>>, SearchError> {
-    let layout = view.segments.layout;
     let mut by_segment = Vec::new();
-    for segment in view.segments.all() {
+    for number in 0..view.segments.all().len() {
         let mut docs = Vec::new();
-        for field in &view.scopes.fields {
-            let bounds = &view.scopes.parts[field.part].grant;
-            let found = phrase_docs(segment, layout, &field.scope, slots)?;
-            docs.extend(found.into_iter().filter(|(doc, _)| bounds.allows(segment, *doc)));
+        for field in 0..view.scopes.fields.len() {
+            docs.extend(phrase_docs(view, number, field, slots, None)?);
         }
         docs.sort_unstable();
         by_segment.push(docs);

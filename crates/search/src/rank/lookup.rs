@@ -1,10 +1,11 @@
 //! Looks words up in a list of passages, going through each word's own list once.
 
+use tantivy::DocSet as _;
 use tantivy::postings::Postings as _;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet as _, Term};
 
 use super::View;
+use super::terms::PlanTerm;
 use crate::SearchError;
 use crate::segments::DocAt;
 
@@ -26,27 +27,28 @@ impl<'a> Lookup<'a> {
         Self { view, docs, by_field }
     }
 
-    /// Calls back with the place of each passage of the field that has the term, and how often.
+    /// Calls back with the place of each passage of the term's field that has it, and how often.
     pub(crate) fn visit(
         &self,
-        field: usize,
-        term: &Term,
+        term: &PlanTerm,
         mut found: impl FnMut(usize, u32),
     ) -> Result<(), SearchError> {
-        let mut rest = self.by_field[field].iter().copied().peekable();
-        while let Some(next) = rest.peek() {
+        let mut rest = self.by_field[term.field].as_slice();
+        while let Some(next) = rest.first() {
             let number = self.docs[*next].segment;
-            let reader = &self.view.segments.all()[number].reader;
-            let inverted = reader.inverted_index(term.field())?;
-            let mut postings = inverted.read_postings(term, IndexRecordOption::WithFreqs)?;
-            while let Some(index) = rest.next_if(|index| self.docs[*index].segment == number) {
-                let Some(postings) = &mut postings else { continue };
-                let doc = self.docs[index].doc;
+            let here = rest.partition_point(|index| self.docs[*index].segment == number);
+            let (here, later) = rest.split_at(here);
+            rest = later;
+            let Some(mut postings) = term.postings(self.view, number, IndexRecordOption::WithFreqs)? else {
+                continue;
+            };
+            for index in here {
+                let doc = self.docs[*index].doc;
                 if postings.doc() < doc {
                     postings.seek(doc);
                 }
                 if postings.doc() == doc {
-                    found(index, postings.term_freq());
+                    found(*index, postings.term_freq());
                 }
             }
         }

@@ -2,47 +2,66 @@
 
 use tantivy::postings::{Postings as _, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet as _, TERMINATED, Term};
+use tantivy::{DocId, DocSet as _, TERMINATED};
 
+use super::View;
 use crate::SearchError;
-use crate::layout::Layout;
-use crate::segments::Segment;
+use crate::segments::DocAt;
 
 /// One word of a phrase: any of its forms.
 struct Slot(Vec<SegmentPostings>);
 
-/// The documents of one scope that have the words in order and next to each other, and how often.
+/// The documents of one field of the plan, within its grant, that have the words in order and next to each
+/// other, and how often. Only `among` is looked at, in order, if there is such a list.
 pub(crate) fn phrase_docs(
-    segment: &Segment,
-    layout: Layout,
-    scope: &str,
+    view: &View<'_>,
+    number: usize,
+    field: usize,
     words: &[Vec<String>],
+    among: Option<&[DocId]>,
 ) -> Result<Vec<(DocId, u32)>, SearchError> {
-    let inverted = segment.reader.inverted_index(layout.text)?;
+    let segment = &view.segments.all()[number];
     let mut slots = Vec::with_capacity(words.len());
     for forms in words {
         let mut postings = Vec::new();
         for form in forms {
-            let term = Term::from_field_text(layout.text, &[scope, form].concat());
-            postings.extend(inverted.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)?);
+            let term = view.term(view.segments.layout.text, field, form);
+            postings.extend(segment.text.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)?);
         }
         if postings.is_empty() {
             return Ok(Vec::new());
         }
         slots.push(Slot(postings));
     }
-    let Some(rarest) = (0..slots.len()).min_by_key(|slot| slots[*slot].size()) else { return Ok(Vec::new()) };
+    let mut by_size: Vec<_> = (0..slots.len()).collect();
+    by_size.sort_by_key(|slot| slots[*slot].size());
+    let Some((rarest, others)) = by_size.split_first() else { return Ok(Vec::new()) };
+    let part = view.scopes.fields[field].part;
     let mut found = Vec::new();
-    let mut doc = slots[rarest].doc();
-    while doc != TERMINATED {
-        let others = slots.iter_mut().enumerate().all(|(at, slot)| at == rarest || slot.seek(doc));
-        if others && segment.is_alive(doc) {
-            let times = adjacent(&mut slots, doc);
+    let mut check = |slots: &mut [Slot], doc: DocId| {
+        if others.iter().all(|slot| slots[*slot].seek(doc))
+            && view.is_granted(part, DocAt { segment: number, doc })
+        {
+            let times = adjacent(slots, doc);
             if times > 0 {
                 found.push((doc, times));
             }
         }
-        doc = slots[rarest].after(doc);
+    };
+    if let Some(among) = among {
+        for doc in among {
+            if slots[*rarest].seek(*doc) {
+                check(&mut slots, *doc);
+            }
+        }
+        return Ok(found);
+    }
+    let range = view.allowed(part, number).map_or(0..TERMINATED, |allowed| allowed.range.clone());
+    slots[*rarest].seek(range.start);
+    let mut doc = slots[*rarest].doc();
+    while doc < range.end {
+        check(&mut slots, doc);
+        doc = slots[*rarest].after(doc);
     }
     Ok(found)
 }

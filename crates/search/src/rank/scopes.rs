@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Range;
+use std::sync::Arc;
 
 use pdpp_access::{SearchPart, SearchPlan, TimeBound};
 use pdpp_evidence::Role;
@@ -43,11 +45,11 @@ pub(crate) struct FieldScope {
 }
 
 /// Which records.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
     since: Option<i64>,
     until: Option<i64>,
-    records: Option<HashSet<u64>>,
+    records: Option<Arc<HashSet<u64>>>,
     /// Tells bounds apart where counts are kept; 0 when there are none.
     pub(crate) key: u64,
 }
@@ -75,6 +77,12 @@ impl Scopes {
             });
         }
         Self { parts, fields }
+    }
+
+    /// The fields of a part, which stand together.
+    pub(crate) fn fields_of(&self, part: usize) -> Range<usize> {
+        let start = self.fields.partition_point(|field| field.part < part);
+        start..start + self.fields[start..].partition_point(|field| field.part == part)
     }
 
     /// Which field of the plan each scope of a segment is.
@@ -130,7 +138,7 @@ impl Bounds {
             (since, until, &records).hash(&mut hasher);
             key = hasher.finish().max(1);
         }
-        Self { since, until, records: records.map(|records| records.into_iter().collect()), key }
+        Self { since, until, records: records.map(|records| Arc::new(records.into_iter().collect())), key }
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -139,6 +147,23 @@ impl Bounds {
 
     pub(crate) fn allows(&self, segment: &Segment, doc: DocId) -> bool {
         self.is_open() || (self.allows_time(segment, doc) && self.allows_record(segment, doc))
+    }
+
+    /// Whether they name records.
+    pub(crate) fn has_list(&self) -> bool {
+        self.records.is_some()
+    }
+
+    /// The documents of a segment within these bounds, in order, deleted ones included.
+    pub(crate) fn docs(&self, segment: &Segment) -> Vec<DocId> {
+        let Some(records) = &self.records else {
+            return (0..segment.reader.max_doc()).filter(|doc| self.allows_time(segment, *doc)).collect();
+        };
+        let found = records.iter().filter_map(|record| segment.find_record(*record));
+        let mut docs: Vec<_> = found.flat_map(|doc| segment.record_docs(doc)).collect();
+        docs.retain(|doc| self.allows_time(segment, *doc));
+        docs.sort_unstable();
+        docs
     }
 
     fn allows_time(&self, segment: &Segment, doc: DocId) -> bool {

@@ -8,6 +8,7 @@ use tantivy::schema::Field;
 use tantivy_fst::Automaton;
 
 use super::View;
+use super::terms::PlanTerm;
 use crate::SearchError;
 use crate::place::SCOPE_CHARS;
 
@@ -17,9 +18,9 @@ const MAX_EXPANSIONS: usize = 64;
 const MAX_LOOKED_AT: usize = 20_000;
 
 /// The terms that begin with a prefix: the most frequent ones, by what the plan sees.
-pub(crate) fn expand(view: &View<'_>, prefix: &str) -> Result<Vec<(usize, Term)>, SearchError> {
+pub(crate) fn expand(view: &View<'_>, prefix: &str) -> Result<Vec<PlanTerm>, SearchError> {
     let layout = view.segments.layout;
-    let mut found: BTreeMap<String, (u64, Vec<(usize, Term)>)> = BTreeMap::new();
+    let mut found: BTreeMap<String, (u64, Vec<PlanTerm>)> = BTreeMap::new();
     for (index, field) in view.scopes.fields.iter().enumerate() {
         let begin = [&field.scope, prefix].concat();
         for in_field in [layout.text, layout.surface] {
@@ -36,11 +37,12 @@ pub(crate) fn expand(view: &View<'_>, prefix: &str) -> Result<Vec<(usize, Term)>
             }
             for word in words {
                 let term = Term::from_field_text(in_field, &[&*field.scope, &word].concat());
-                let count = view.count(index, &term)?;
+                let term = PlanTerm::find(view, index, term)?;
+                let count = view.count(&term)?;
                 if count > 0 {
                     let entry = found.entry(word).or_default();
                     entry.0 += count;
-                    entry.1.push((index, term));
+                    entry.1.push(term);
                 }
             }
         }
@@ -71,7 +73,7 @@ pub(crate) fn nearest(view: &View<'_>, typed: &[String]) -> Result<Option<String
         for in_field in [layout.text, layout.surface] {
             for word in words_near(view, in_field, &field.scope, &near)? {
                 let term = Term::from_field_text(in_field, &[&*field.scope, &word].concat());
-                *found.entry(word).or_default() += view.count(index, &term)?;
+                *found.entry(word).or_default() += view.count(&PlanTerm::find(view, index, term)?)?;
             }
         }
     }

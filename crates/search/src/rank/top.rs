@@ -1,7 +1,6 @@
 //! The best documents of the wide pass.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use super::View;
 use super::candidates::LIMIT;
@@ -9,6 +8,8 @@ use crate::segments::DocAt;
 
 /// More than rounding can change in a sum of as many terms as a query has.
 const MARGIN: f32 = 1e-5;
+/// Documents gathered beyond the limit before the worst are let go.
+const ROOM: usize = 128;
 
 /// Orders documents of one score: the newer first where time may tell, then by the record's number.
 pub(crate) type Tie = (Option<i64>, Reverse<u64>, Reverse<u64>);
@@ -20,61 +21,118 @@ pub(crate) fn tie(view: &View<'_>, at: DocAt, part: usize) -> Tie {
 }
 
 /// The best so far, and whatever is within rounding of the worst of them.
-#[derive(Default)]
-pub(crate) struct Top {
-    best: BinaryHeap<Reverse<(Bits, Tie, DocAt)>>,
-    near: Vec<(f32, DocAt)>,
+///
+/// Equal scores are told apart by their tie; only what is nearly equal may be misjudged. A tie takes reading
+/// three columns, so it is looked up only for documents that have the worst score of all that are kept.
+pub(crate) struct Top<F> {
+    tie: F,
+    kept: Vec<Kept>,
+    /// Documents up to which nothing is let go.
+    room: usize,
+    threshold: f32,
+}
+
+/// A document, with its tie once that was looked up.
+#[derive(Clone, Copy)]
+struct Kept {
+    bits: Bits,
+    at: DocAt,
+    tie: Option<Tie>,
 }
 
 /// A positive score, ordered.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Bits(u32);
 
-impl Top {
-    pub(crate) fn is_full(&self) -> bool {
-        self.best.len() >= LIMIT
+impl<F: Fn(DocAt) -> Tie> Top<F> {
+    pub(crate) fn new(tie: F) -> Self {
+        Self { tie, kept: Vec::with_capacity(LIMIT + ROOM), room: LIMIT + ROOM, threshold: 0.0 }
     }
 
-    fn worst(&self) -> f32 {
-        self.best.peek().map_or(0.0, |Reverse((score, ..))| f32::from_bits(score.0))
-    }
-
+    /// What does not score more is not among the best.
     pub(crate) fn threshold(&self) -> f32 {
-        if self.is_full() { self.worst() * (1.0 - MARGIN) } else { 0.0 }
+        self.threshold
     }
 
-    pub(crate) fn offer(&mut self, score: f32, tie: Tie, at: DocAt) {
+    pub(crate) fn offer(&mut self, score: f32, at: DocAt) {
         // The bits of positive floats are ordered as the floats are.
-        let entry = Reverse((Bits(score.max(0.0).to_bits()), tie, at));
-        if !self.is_full() {
-            self.best.push(entry);
+        self.kept.push(Kept { bits: Bits(score.max(0.0).to_bits()), at, tie: None });
+        if self.kept.len() >= self.room {
+            self.let_go();
+        }
+    }
+
+    /// Lets go of whatever cannot be among the best any more.
+    fn let_go(&mut self) {
+        if self.kept.len() < LIMIT {
             return;
         }
-        let Some(worst) = self.best.peek() else { return };
-        if entry < *worst {
-            self.best.push(entry);
-            if let Some(Reverse((lost, _, at))) = self.best.pop() {
-                self.keep_near(f32::from_bits(lost.0), at);
+        let by_score = |one: &Kept, other: &Kept| other.bits.cmp(&one.bits);
+        let worst = self.kept.select_nth_unstable_by(LIMIT - 1, by_score).1.bits;
+        self.threshold = f32::from_bits(worst.0) * (1.0 - MARGIN);
+        let threshold = Bits(self.threshold.to_bits());
+        let better = self.kept.iter().filter(|one| one.bits > worst).count();
+        let mut equal: Vec<_> = self.kept.iter().filter(|one| one.bits == worst).copied().collect();
+        self.kept.retain(|one| one.bits != worst && one.bits > threshold);
+        let room = LIMIT - better;
+        if equal.len() > room {
+            for one in &mut equal {
+                one.tie.get_or_insert_with(|| (self.tie)(one.at));
             }
-        } else {
-            self.keep_near(score, at);
+            equal.select_nth_unstable_by_key(room, |one| (Reverse(one.tie), one.at));
+            equal.truncate(room);
         }
+        self.kept.append(&mut equal);
+        // What is within rounding is kept as well, however much it is.
+        self.room = self.kept.len() + ROOM;
     }
 
-    /// Equal scores were told apart by their tie; only what is nearly equal may be misjudged.
-    fn keep_near(&mut self, score: f32, at: DocAt) {
-        let (worst, threshold) = (self.worst(), self.threshold());
-        if score < worst && score > threshold {
-            self.near.push((score, at));
-        }
-        if self.near.len() > 4 * LIMIT {
-            self.near.retain(|(score, _)| *score > threshold);
-        }
+    /// The documents, and whether these are all that were offered.
+    pub(crate) fn docs(mut self) -> (Vec<DocAt>, bool) {
+        let is_all = self.kept.len() < LIMIT;
+        self.let_go();
+        (self.kept.into_iter().map(|one| one.at).collect(), is_all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(doc: u32) -> DocAt {
+        DocAt { segment: 0, doc }
     }
 
-    pub(crate) fn docs(self) -> Vec<DocAt> {
-        let threshold = self.threshold();
-        let near = self.near.iter().filter(|(score, _)| *score > threshold).map(|(_, at)| *at);
-        self.best.iter().map(|Reverse((_, _, at))| *at).chain(near).collect()
+    #[test]
+    fn the_best_stay_and_ties_decide_among_the_worst() {
+        // Of each score three, the later document the better.
+        let mut top = Top::new(|at: DocAt| (Some(i64::from(at.doc)), Reverse(0), Reverse(0)));
+        let mut offered = Vec::new();
+        for doc in 0..5_000_u32 {
+            let score = 1.0 + f32::from(u16::try_from(doc.wrapping_mul(2_654_435_761) % 1_667).unwrap());
+            offered.push((Bits(score.to_bits()), doc));
+            if score > top.threshold() {
+                top.offer(score, at(doc));
+            }
+        }
+        offered.sort_unstable_by(|one, other| other.cmp(one));
+        let mut expected: Vec<_> = offered[..LIMIT].iter().map(|(_, doc)| at(*doc)).collect();
+        let (mut found, is_all) = top.docs();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!((found, is_all), (expected, false));
+    }
+
+    #[test]
+    fn what_rounding_may_have_misjudged_stays() {
+        let mut top = Top::new(|_| (None, Reverse(0), Reverse(0)));
+        for doc in 0..LIMIT {
+            top.offer(1.0, at(u32::try_from(doc).unwrap()));
+        }
+        top.offer(1.0 - 1e-6, at(900));
+        top.offer(1.0 - 1e-4, at(901));
+        let (found, _) = top.docs();
+        assert!(found.contains(&at(900)) && !found.contains(&at(901)));
+        assert_eq!(found.len(), LIMIT + 1);
     }
 }

@@ -143,5 +143,5 @@ async fn a_second_reader_sees_what_the_writer_committed() {
     let plan = archive.plan(&owner(&archive.subject_id), asking("apples")).await;
     let query = pdpp_evidence::parse_query("apples");
     let search = pdpp_store::Search { plan: &plan, query: &query, only: None, explain: false };
-    assert_eq!(reader.rank(search).await.unwrap().hits.len(), 2);
+    assert_eq!(reader.rank(search).await.unwrap().hits.parts().len(), 2);
 }

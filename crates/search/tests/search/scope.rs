@@ -1,10 +1,9 @@
 //! Nothing outside a plan is found, and nothing outside it changes what is.
 
 use pdpp_access::{Principal, SearchRequest};
-use pdpp_store::Ranking;
 use serde_json::{Value, json};
 
-use crate::support::{Archive, asking, keys, message, with};
+use crate::support::{Archive, Ranked, asking, keys, message, with};
 
 const GRANTED: [&str; 5] = ["id", "room", "author", "text", "sent_at"];
 
@@ -32,7 +31,7 @@ fn inside() -> Vec<Value> {
 }
 
 /// Everything about a hit that a reader could tell apart, scores as bits.
-fn told(ranking: &Ranking) -> Vec<String> {
+fn told(ranking: &Ranked) -> Vec<String> {
     let hit = |hit: &pdpp_store::RankedHit| {
         format!("{} {} {:x} {:?} {}", hit.part, hit.key, hit.score.to_bits(), hit.passages, hit.duplicates)
     };

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use pdpp_access::{Authorizer, Principal, Sealer, SearchPlan, SearchRequest};
 use pdpp_evidence::parse_query;
 use pdpp_search::{Place, SearchEngine};
-use pdpp_store::{Admission, OnConflict, Ranking, Search, SearchIndex as _, Store, WriteTarget};
+use pdpp_store::{
+    Admission, Correction, OnConflict, RankedHit, Search, SearchIndex as _, Store, WriteTarget,
+};
 use pdpp_store_sqlite::{Options, SqliteStore};
 use pdpp_testkit::{FixedClock, GrantBuilder, SeededEntropy, client, grant, owner, sample};
 use pdpp_wire::manifest::Manifest;
@@ -116,15 +118,30 @@ impl Archive {
         Authorizer::new(principal, &catalogue).search(&request, &Sealer::new(&[7; 32])).unwrap()
     }
 
-    pub(crate) async fn rank(&self, principal: &Principal, request: SearchRequest) -> Ranking {
+    pub(crate) async fn rank(&self, principal: &Principal, request: SearchRequest) -> Ranked {
         let plan = self.plan(principal, request.clone()).await;
         let query = parse_query(&request.q);
         let search = Search { plan: &plan, query: &query, only: None, explain: true };
-        self.engine.rank(search).await.unwrap()
+        self.run(search).await
+    }
+
+    /// Ranks, and reads every hit.
+    pub(crate) async fn run(&self, search: Search<'_>) -> Ranked {
+        let ranking = self.engine.rank(search).await.unwrap();
+        let hits = ranking.hits.read(0..ranking.hits.parts().len()).unwrap();
+        // A page at a time they are the same.
+        let page = |start: usize| ranking.hits.read(start..start + 7).unwrap();
+        assert_eq!((0..hits.len()).step_by(7).flat_map(page).collect::<Vec<_>>(), hits);
+        Ranked {
+            hits,
+            is_complete: ranking.is_complete,
+            is_current: ranking.is_current,
+            corrected: ranking.corrected,
+        }
     }
 
     /// What the owner finds.
-    pub(crate) async fn find(&self, q: &str) -> Ranking {
+    pub(crate) async fn find(&self, q: &str) -> Ranked {
         self.rank(&owner(&self.subject_id), asking(q)).await
     }
 
@@ -141,11 +158,20 @@ impl Archive {
     }
 }
 
+/// A ranking with all its hits read.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ranked {
+    pub(crate) hits: Vec<RankedHit>,
+    pub(crate) is_complete: bool,
+    pub(crate) is_current: bool,
+    pub(crate) corrected: Vec<Correction>,
+}
+
 pub(crate) fn asking(q: &str) -> SearchRequest {
     SearchRequest { q: q.to_owned(), ..SearchRequest::default() }
 }
 
-pub(crate) fn keys(ranking: &Ranking) -> Vec<String> {
+pub(crate) fn keys(ranking: &Ranked) -> Vec<String> {
     ranking.hits.iter().map(|hit| hit.key.as_str().to_owned()).collect()
 }
 
