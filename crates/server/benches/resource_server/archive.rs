@@ -1,6 +1,7 @@
 //! An archive of chat messages from a fixed seed, loaded through the router as any client would.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::Router;
@@ -23,7 +24,9 @@ const LINES: usize = 10_000;
 pub(crate) const AUTHORS: u64 = 200;
 
 pub(crate) struct Archive {
-    pub(crate) directory: TempDir,
+    pub(crate) directory: PathBuf,
+    /// Removes the directory in the end.
+    _temporary: Option<TempDir>,
     pub(crate) size: usize,
     pub(crate) client: String,
     /// The texts of the last tenth of the messages, and nothing else.
@@ -36,10 +39,23 @@ pub(crate) struct Archive {
 impl Archive {
     pub(crate) async fn make(size: usize) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let personal = Personal::open(directory.path()).expect("a fresh store opens");
-        let (router, owner) = serve(&personal).await;
+        let path = directory.path().to_owned();
+        Self { _temporary: Some(directory), ..Self::open(path, size, 0).await }
+    }
+
+    /// The archive of a directory that stays, loaded unless it is there already.
+    pub(crate) async fn kept(directory: PathBuf, size: usize) -> Self {
+        let directory = directory.join(size.to_string());
+        let loaded = if directory.exists() { size } else { 0 };
+        std::fs::create_dir_all(&directory).expect("a directory");
+        Self::open(directory, size, loaded).await
+    }
+
+    async fn open(directory: PathBuf, size: usize, loaded: usize) -> Self {
+        let personal = Personal::open(&directory).expect("the store opens");
+        let (router, owner) = serve(&personal, loaded == 0).await;
         let mut loading = Duration::ZERO;
-        for start in (0..size).step_by(LINES) {
+        for start in (loaded..size).step_by(LINES) {
             let body = lines(start..(start + LINES).min(size));
             let started = now();
             let request = request("POST", "/v1/ingest/messages?connector_id=bench", &owner, body);
@@ -50,7 +66,7 @@ impl Archive {
         let client = grant(&personal, "messages:author,channel,text,sent_at,stars", None).await;
         let since = sent_at(size - size / 10, 0);
         let narrow = grant(&personal, "messages:text", Some(&since)).await;
-        Self { directory, size, client, narrow, loading, router, personal }
+        Self { directory, _temporary: None, size, client, narrow, loading, router, personal }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
@@ -105,12 +121,14 @@ impl Archive {
     }
 }
 
-async fn serve(personal: &Personal) -> (Router, String) {
+async fn serve(personal: &Personal, is_new: bool) -> (Router, String) {
     let manifest = Manifest::from_document(manifest()).expect("the manifest is valid");
     let store = personal.store();
     let subject = owner_subject();
-    store.put_manifest(&subject, &manifest, pdpp_store::OnConflict::Refuse).await.expect("registered");
-    store.create_connection(&subject, manifest.key(), None).await.expect("connected");
+    if is_new {
+        store.put_manifest(&subject, &manifest, pdpp_store::OnConflict::Refuse).await.expect("registered");
+        store.create_connection(&subject, manifest.key(), None).await.expect("connected");
+    }
     let expires = personal.clock().now().plus_seconds(86_400);
     let owner = personal.authority().owner_token(&subject, Some(expires)).await.expect("an owner token");
     let settings = ApiSettings {

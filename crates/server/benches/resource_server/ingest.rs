@@ -31,11 +31,9 @@ pub(crate) fn against_bare_inserts(archive: &Archive) -> Row {
 fn bare_inserts(archive: &Archive) -> Duration {
     let fresh = tempfile::tempdir().expect("a temporary directory");
     drop(Personal::open(fresh.path()).expect("a fresh store opens"));
-    let source = Connection::open_with_flags(
-        archive.directory.path().join("store.db"),
-        OpenFlags::SQLITE_OPEN_READ_ONLY,
-    )
-    .expect("the store opens");
+    let source =
+        Connection::open_with_flags(archive.directory.join("store.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .expect("the store opens");
     let mut target = Connection::open(fresh.path().join("store.db")).expect("the store opens");
     target.pragma_update(None, "journal_mode", "wal").expect("a journal");
     target.pragma_update(None, "synchronous", "full").expect("durable");

@@ -26,6 +26,18 @@ struct Args {
     /// Only read pages, so many of them, for a profiler to look at
     #[arg(long, value_name = "N")]
     pages: Option<usize>,
+    /// Only search, so many times for each query and grant, for a profiler to look at
+    #[arg(long, value_name = "N")]
+    searches: Option<usize>,
+    /// With `--searches`: only queries whose description has this in it
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// With `--searches`: the archive's size
+    #[arg(long, default_value_t = 100_000, value_name = "RECORDS")]
+    size: usize,
+    /// With `--searches`: where the archive stays from one run to the next
+    #[arg(long, value_name = "DIRECTORY")]
+    keep: Option<std::path::PathBuf>,
     /// Passed by `cargo bench`; means nothing here
     #[arg(long, hide = true)]
     bench: bool,
@@ -37,6 +49,15 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
     if let Some(pages) = args.pages {
         return runtime.block_on(async { reads::pages(&Archive::make(10_000).await, pages).await });
+    }
+    if let Some(count) = args.searches {
+        return runtime.block_on(async {
+            let archive = match args.keep {
+                Some(directory) => Archive::kept(directory, args.size).await,
+                None => Archive::make(args.size).await,
+            };
+            search::searches(&archive, count, args.only.as_deref()).await;
+        });
     }
     let rows = runtime.block_on(async {
         let mut rows = Vec::new();

@@ -99,7 +99,7 @@ struct Bare {
 
 impl Bare {
     fn open(archive: &Archive) -> Self {
-        let path = archive.directory.path().join("store.db");
+        let path = archive.directory.join("store.db");
         let connection =
             Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the store opens");
         connection.pragma_update(None, "cache_size", -65_536).expect("a cache");

@@ -45,7 +45,7 @@ pub(crate) struct Index {
 pub(crate) async fn measure(archive: &Archive) -> (Vec<Timing>, Index) {
     archive.wait_for_index().await;
     let fts = Fts::make(archive);
-    let personal = Personal::open(archive.directory.path()).expect("the store opens");
+    let personal = Personal::open(&archive.directory).expect("the store opens");
     let fresh = tempfile::tempdir().expect("a temporary directory");
     let engine =
         SearchEngine::open(Place::Directory(fresh.path().to_owned()), personal.store()).expect("an index");
@@ -67,6 +67,28 @@ pub(crate) async fn measure(archive: &Archive) -> (Vec<Timing>, Index) {
         }
     }
     (timings, index)
+}
+
+/// Searches and nothing else: of each query under each grant so many, and how long each took.
+pub(crate) async fn searches(archive: &Archive, count: usize, only: Option<&str>) {
+    archive.wait_for_index().await;
+    for (grant, token) in [("whole", &archive.client), ("narrow", &archive.narrow)] {
+        for (query, ranks) in QUERIES {
+            let name = format!("{query}, {grant} grant");
+            if only.is_some_and(|only| !name.contains(only)) {
+                continue;
+            }
+            let mut timings = Vec::new();
+            for round in 0..count {
+                let words: Vec<_> = ranks.iter().map(|rank| word(rank + (round % ROUNDS) as u64)).collect();
+                let path = format!("/v1/search?limit=10&q={}", words.join("%20"));
+                let started = now();
+                archive.get_bytes_as(token, &path).await;
+                timings.push(started.elapsed());
+            }
+            println!("{name}: {}", micros(median(&mut timings)));
+        }
+    }
 }
 
 async fn time(
