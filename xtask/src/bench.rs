@@ -1,14 +1,14 @@
-//! `bench`: measures the server against the raw engine calls beneath it.
+//! `bench`: measures the server against the raw engine calls beneath it, and the adapter against the server.
 
 use anyhow::Result;
 
 use crate::process;
 use crate::workspace::Workspace;
 
-/// Measure the resource server, as ratios to the raw engine calls.
+/// Measure the resource server and the MCP adapter, as ratios.
 ///
-/// Builds in release mode and runs the `resource_server` benchmark of `pdpp-server`. Timings vary
-/// from machine to machine, so each row is a ratio of two things measured in the same run.
+/// Builds in release mode and runs the `resource_server` benchmark of `pdpp-server`, then the `stdio` benchmark of
+/// `pdpp-cli`. Timings vary from machine to machine, so each row is a ratio of two things measured in the same run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Passed to the benchmark as they are; `cargo xtask bench -- --help` lists what it takes.
@@ -17,7 +17,15 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn bench(workspace: &Workspace, options: &Options) -> Result<()> {
-    let mut bench =
-        workspace.cargo(["bench", "--locked", "-p", "pdpp-server", "--bench", "resource_server", "--"]);
-    process::run(bench.args(&options.arguments))
+    let only_pages = options.arguments.iter().any(|argument| argument == "--pages");
+    let benches: &[(&str, &str)] = if only_pages {
+        &[("pdpp-server", "resource_server")]
+    } else {
+        &[("pdpp-server", "resource_server"), ("pdpp-cli", "stdio")]
+    };
+    for (package, name) in benches {
+        let mut bench = workspace.cargo(["bench", "--locked", "-p", package, "--bench", name, "--"]);
+        process::run(bench.args(&options.arguments))?;
+    }
+    Ok(())
 }

@@ -14,9 +14,9 @@ use crate::process;
 use crate::workspace::Workspace;
 
 const REFERENCE: &str = "docs/reference";
-const BY_HAND: [&str; 2] = ["benchmarks.md", "README.md"];
+const BY_HAND: [&str; 3] = ["benchmarks.md", "mcp-tokens.md", "README.md"];
 
-/// Write `docs/reference` from the code: `openapi.json`, errors, routes, settings, commands.
+/// Write `docs/reference` from the code: `openapi.json`, errors, routes, settings, commands, MCP tools.
 ///
 /// With `--check` nothing is written: the task fails when a file differs from what the code would
 /// generate, and says which.

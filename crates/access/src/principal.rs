@@ -114,8 +114,8 @@ pub struct Bearer {
     pub subject_id: SubjectId,
     /// Which client; none for an owner token.
     pub client_id: Option<ClientId>,
-    /// Which token.
-    pub token_id: TokenId,
+    /// Which token; none for a caller in the same process.
+    pub token_id: Option<TokenId>,
     /// Which grants.
     pub grant_ids: Vec<GrantId>,
 }

@@ -177,7 +177,7 @@ pub(crate) async fn turned_away(
         door,
         client_id: bearer.client_id,
         grant_ids: bearer.grant_ids,
-        token_id: Some(bearer.token_id),
+        token_id: bearer.token_id,
         action: route.action.to_owned(),
         refused: Some(error.code()),
         stream: stream.and_then(|name| StreamName::parse(name).ok()),

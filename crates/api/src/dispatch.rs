@@ -28,8 +28,13 @@ use crate::{ApiError, ApiState};
 
 /// The whole REST surface as one router.
 pub fn router(state: Arc<ApiState>) -> Router {
+    router_beside(state, Router::new())
+}
+
+/// The REST surface beside other endpoints, in one frame.
+pub(crate) fn router_beside(state: Arc<ApiState>, endpoints: Router<Arc<ApiState>>) -> Router {
     let paths: BTreeSet<&'static str> = ROUTES.iter().map(|route| route.path).collect();
-    let mut router = Router::new();
+    let mut router = endpoints;
     for path in paths {
         let serve =
             move |State(state), Extension(id), params, request| serve(path, state, id, params, request);

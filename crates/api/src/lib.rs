@@ -14,6 +14,7 @@ mod dispatch;
 mod error;
 mod frame;
 mod freshness;
+mod mounted;
 mod openapi;
 mod query;
 mod rendering;
@@ -28,6 +29,7 @@ mod write_target;
 
 pub use dispatch::router;
 pub use error::ApiError;
+pub use mounted::{admit_client, router_with};
 pub use openapi::openapi;
 pub use route::{
     AnswerDoc, BodyDoc, Caller, Content, Pace, Parameter, Place, Route, SchemaOf, Shape, Unknown, Verb,

@@ -10,7 +10,7 @@ use pdpp_access::{
     Principal, Secret, TokenAuthority,
 };
 use pdpp_store::{Store, StoreError, StoredToken, TokenKind};
-use pdpp_wire::{ClientId, Code, Instant};
+use pdpp_wire::{ClientId, Code, Instant, SubjectId, TokenId};
 
 /// The authorization server of one store.
 #[derive(Clone)]
@@ -64,8 +64,7 @@ impl TokenAuthority for LocalAuthority {
         let found = self.store.find_token(&token.hash()).await.map_err(unavailable)?;
         let found = found.ok_or_else(|| refused("The bearer token is not known here."))?;
         let bearer = bearer(&found);
-        principal(found, self.clock.now(), &self.parsed)
-            .map_err(|denial| AuthError::TurnedAway(Box::new(bearer), denial))
+        self.principal(found).map_err(|denial| AuthError::TurnedAway(Box::new(bearer), denial))
     }
 }
 
@@ -74,46 +73,48 @@ fn bearer(token: &StoredToken) -> Bearer {
         TokenKind::Owner => (None, Vec::new()),
         TokenKind::Client { client_id, grant_ids } => (Some(client_id.clone()), grant_ids.clone()),
     };
-    Bearer { subject_id: token.subject_id.clone(), client_id, token_id: token.token_id.clone(), grant_ids }
+    let token_id = Some(token.token_id.clone());
+    Bearer { subject_id: token.subject_id.clone(), client_id, token_id, grant_ids }
 }
 
-fn principal(token: StoredToken, now: Instant, parsed: &Parsed) -> Result<Principal, Denial> {
-    if token.revoked_at.is_some() {
-        return Err(refused("The bearer token was revoked."));
-    }
-    if token.expires_at.is_some_and(|at| at <= now) {
-        return Err(refused("The bearer token has expired."));
-    }
-    match &token.kind {
-        TokenKind::Owner => {
-            let StoredToken { subject_id, token_id, .. } = token;
-            Ok(Principal::Owner(OwnerPrincipal { subject_id, token_id: Some(token_id) }))
+impl LocalAuthority {
+    fn principal(&self, token: StoredToken) -> Result<Principal, Denial> {
+        let StoredToken { token_id, subject_id, kind, expires_at, revoked_at, grants } = token;
+        if revoked_at.is_some() {
+            return Err(refused("The bearer token was revoked."));
         }
-        TokenKind::Client { client_id, .. } => {
-            let client_id = client_id.clone();
-            client(token, client_id, now, parsed).map(Principal::Client)
+        if expires_at.is_some_and(|at| at <= self.clock.now()) {
+            return Err(refused("The bearer token has expired."));
+        }
+        match kind {
+            TokenKind::Owner => Ok(Principal::Owner(OwnerPrincipal { subject_id, token_id: Some(token_id) })),
+            TokenKind::Client { client_id, .. } => {
+                self.client(subject_id, client_id, Some(token_id), &grants).map(Principal::Client)
+            }
         }
     }
-}
 
-/// A client stands for those of its grants that are active now.
-fn client(
-    token: StoredToken,
-    client_id: ClientId,
-    now: Instant,
-    parsed: &Parsed,
-) -> Result<ClientPrincipal, Denial> {
-    let (mut active, mut ended) = (Vec::new(), Vec::new());
-    for standing in &token.grants {
-        match parsed.active(standing, now) {
-            Ok(grant) => active.push(grant),
-            Err(denial) => ended.push(denial),
+    /// A client that stands for those of these grants that are active now.
+    pub fn client(
+        &self,
+        subject_id: SubjectId,
+        client_id: ClientId,
+        token_id: Option<TokenId>,
+        grants: &[GrantStanding],
+    ) -> Result<ClientPrincipal, Denial> {
+        let now = self.clock.now();
+        let (mut active, mut ended) = (Vec::new(), Vec::new());
+        for standing in grants {
+            match self.parsed.active(standing, now) {
+                Ok(grant) => active.push(grant),
+                Err(denial) => ended.push(denial),
+            }
         }
+        if active.is_empty() {
+            return Err(weightiest(ended));
+        }
+        ClientPrincipal::try_new(subject_id, client_id, token_id, active)
     }
-    if active.is_empty() {
-        return Err(weightiest(ended));
-    }
-    ClientPrincipal::try_new(token.subject_id, client_id, Some(token.token_id), active)
 }
 
 /// Why nothing is left: a revocation says more than an expiry, and that more than damage.

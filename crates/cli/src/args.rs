@@ -6,7 +6,9 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use directories::ProjectDirs;
 
-use crate::commands::{audit, connections, demo, grant, import, owner, reference, serve, streams, verify};
+use crate::commands::{
+    audit, connections, demo, grant, import, mcp, owner, read, reference, serve, streams, verify,
+};
 
 /// Keep your data in one place, and let assistants read small, provable pieces of it.
 ///
@@ -30,6 +32,8 @@ pub(crate) enum Command {
     Grant(grant::GrantArgs),
     Owner(owner::OwnerArgs),
     Audit(audit::AuditArgs),
+    Mcp(mcp::McpArgs),
+    Read(read::ReadArgs),
     Verify(verify::VerifyArgs),
     #[command(hide = true)]
     Reference(reference::ReferenceArgs),

@@ -1,19 +1,64 @@
 //! Exit codes, decided in one place.
 //!
 //! 0 success, 1 anything else, 64 a command line we do not understand, 74 a store or disk that
-//! fails. A closed pipe is success: whoever read us had enough.
+//! fails. `read` answers as its server does: 2 a wrong call or no credential, 3, 4 and 5 for 401, 403
+//! and 404, 69 a server nobody reaches. `mcp` stops with 77 when it would act as the owner and with 78
+//! when it has no credential. A closed pipe is success: whoever read us had enough.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use pdpp_server::{ConfigError, PersonalError, ServeError};
+use pdpp_server::{ConfigError, LocalGrantsError, PersonalError, ServeError};
 use pdpp_store::StoreError;
 
 use crate::terminal;
 
 const USAGE: u8 = 64;
 const STORE: u8 = 74;
+
+/// A command that ends with a code of its own.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: EndCode,
+    pub(crate) message: String,
+}
+
+/// Why a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EndCode {
+    /// Anything else.
+    Other = 1,
+    /// `read` was called wrongly, or has no credential.
+    ReadUsage = 2,
+    /// The server wants another token.
+    Unauthenticated = 3,
+    /// The server says that the token does not cover it.
+    Forbidden = 4,
+    /// The server has no such thing.
+    NotFound = 5,
+    /// Nobody answers.
+    Unreachable = 69,
+    /// It would have acted as the owner.
+    OwnerRefused = 77,
+    /// There is no credential that can be used.
+    NoCredential = 78,
+}
+
+impl Ended {
+    pub(crate) fn new(code: EndCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Ended {}
 
 /// Something about the command line itself is wrong.
 #[derive(Debug)]
@@ -27,11 +72,17 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// For arguments that could not be read, and for `--help` and `--version`.
-pub(crate) fn of_arguments(error: &clap::Error) -> ExitCode {
+/// For arguments that could not be read, and for `--help` and `--version`. The standard output of
+/// `mcp` belongs to the protocol, even then.
+pub(crate) fn of_arguments(error: &clap::Error, command: Option<&OsStr>) -> ExitCode {
+    let is = |name: &str| command == Some(OsStr::new(name));
     // A failed write here leaves nobody to tell.
-    let _ = error.print();
-    if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS }
+    let _ = if is("mcp") { write!(io::stderr(), "{error}") } else { error.print() };
+    match error.use_stderr() {
+        false => ExitCode::SUCCESS,
+        true if is("read") => ExitCode::from(EndCode::ReadUsage as u8),
+        true => ExitCode::from(USAGE),
+    }
 }
 
 /// For a command that failed: says why on standard error, in one chain.
@@ -54,8 +105,12 @@ pub(crate) fn of_failure(error: &anyhow::Error) -> ExitCode {
 
 fn code(error: &anyhow::Error) -> u8 {
     for cause in error.chain() {
+        if let Some(ended) = cause.downcast_ref::<Ended>() {
+            return ended.code as u8;
+        }
         if cause.is::<Usage>()
             || cause.is::<ConfigError>()
+            || is_wrong_grant(cause)
             || matches!(cause.downcast_ref(), Some(ServeError::Exposed(..)))
         {
             return USAGE;
@@ -66,6 +121,11 @@ fn code(error: &anyhow::Error) -> u8 {
         }
     }
     1
+}
+
+/// A grant that was named and cannot be used, as opposed to a store that failed to say so.
+fn is_wrong_grant(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.downcast_ref().is_some_and(|error| !matches!(error, LocalGrantsError::Store(_)))
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod credential;
 mod exit;
 mod moment;
 mod passphrase;
@@ -20,7 +21,7 @@ const ENDING: Duration = Duration::from_secs(1);
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return exit::of_arguments(&error),
+        Err(error) => return exit::of_arguments(&error, std::env::args_os().nth(1).as_deref()),
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

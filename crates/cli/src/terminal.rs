@@ -19,6 +19,11 @@ pub(crate) fn line(text: &str) -> io::Result<()> {
     writeln!(io::stdout(), "{}", safe(text))
 }
 
+/// Prints one line for a program, every character as it is.
+pub(crate) fn verbatim(text: &str) -> io::Result<()> {
+    writeln!(io::stdout(), "{text}")
+}
+
 /// Says something beside the output.
 pub(crate) fn note(text: &str) {
     // A closed standard error must not stop a command that works.

@@ -5,8 +5,11 @@
 
 mod config;
 mod hosts;
+mod in_process;
 mod listener;
+mod local_grants;
 mod logging;
+mod mcp_mount;
 mod metrics;
 mod outside;
 mod personal;
@@ -14,6 +17,8 @@ mod serve;
 mod stalled;
 
 pub use config::{CONFIG_FILE, ConfigError, ConfigFile, LogFormat, ServeConfig};
+pub use in_process::in_process;
+pub use local_grants::{LocalGrants, LocalGrantsError};
 pub use logging::start_logging;
 pub use outside::{SystemClock, SystemEntropy};
 pub use personal::{Personal, PersonalError, owner_subject};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pdpp_access::{Clock, Entropy, Sealer};
+use pdpp_access::{Clock, Entropy, Sealer, TokenAuthority};
 use pdpp_api::{ApiSettings, ApiState, SearchModes};
 use pdpp_auth::LocalAuthority;
 use pdpp_search::{Place, SearchEngine};
@@ -86,6 +86,11 @@ impl Personal {
         LocalAuthority::new(self.store(), Arc::clone(&self.clock), Arc::clone(&self.entropy))
     }
 
+    /// The randomness everything here draws from.
+    pub(crate) fn entropy(&self) -> &dyn Entropy {
+        self.entropy.as_ref()
+    }
+
     /// The clock everything here runs by.
     pub fn clock(&self) -> &dyn Clock {
         self.clock.as_ref()
@@ -124,12 +129,21 @@ impl Personal {
 
     /// The REST surface's state over this directory, with its index kept up to date from now on.
     pub async fn api_state(&self, settings: ApiSettings) -> Result<Arc<ApiState>, StoreError> {
+        self.api_state_for(Arc::new(self.authority()), settings).await
+    }
+
+    /// The same for callers whom another authority recognises.
+    pub(crate) async fn api_state_for(
+        &self,
+        authority: Arc<dyn TokenAuthority>,
+        settings: ApiSettings,
+    ) -> Result<Arc<ApiState>, StoreError> {
         let sealer = Sealer::new(&self.store.sealing_key().await?);
         let outside = (Arc::clone(&self.clock), Arc::clone(&self.entropy));
         let engine = self.search_engine()?;
         engine.start().map_err(|error| StoreError::Backend(error.into()))?;
         let modes = SearchModes { lexical: Some(Arc::new(engine)), ..SearchModes::default() };
-        let state = ApiState::new(self.store(), Arc::new(self.authority()), outside, sealer, settings);
+        let state = ApiState::new(self.store(), authority, outside, sealer, settings);
         Ok(Arc::new(state.with_search(modes)))
     }
 }

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::hosts::Hosts;
 use crate::listener::{self, Bounds};
+use crate::mcp_mount;
 use crate::metrics::Metrics;
 use crate::{Personal, ServeConfig, owner_subject};
 
@@ -69,8 +70,10 @@ impl Server {
         let bind_error = |source| ServeError::Bind { address: config.listen, flag: "--listen", source };
         let listener = TcpListener::bind(config.listen).await.map_err(bind_error)?;
         let address = listener.local_addr().map_err(bind_error)?;
-        let state = personal.api_state(api_settings(&config, address)).await?;
-        let router = pdpp_api::router(state);
+        let settings = api_settings(&config, address);
+        let public_url = settings.public_url.clone().unwrap_or_default();
+        let state = personal.api_state(settings).await?;
+        let router = mcp_mount::router(state, &public_url, &personal);
         Ok(Self { listener, router, personal, ledger_days: config.ledger_days, address, metrics })
     }
 

@@ -26,7 +26,7 @@ macro_rules! codes {
             }
 
             /// The HTTP status that goes with the code; 0 for codes that never leave through HTTP
-            /// as a status of their own (receipts of single ingest lines).
+            /// as a status of their own (receipts of single ingest lines, tool results).
             pub const fn status(self) -> u16 {
                 match self { $(Code::$variant => $status),+ }
             }
@@ -107,6 +107,20 @@ codes! {
     AppendOnlyConflict => "append_only_conflict", 0, "An append-only record exists with other content.", "Append-only records cannot be rewritten; use a new key.";
     TooDeep => "too_deep", 0, "An ingest line is nested too deeply or is too large.", "Flatten or split the record.";
     ConnectorInstanceNotWritable => "connector_instance_not_writable", 0, "The connection does not accept records.", "Choose an active connection.";
+    InvalidArguments => "invalid_arguments", 0, "The arguments of a tool call do not fit its input schema.", "Correct the argument named in `param`.";
+    InvalidFilter => "invalid_filter", 0, "A tool's `filter` is empty, or has a key or operator that does not exist.", "Write a typed object of field to value, or field to `gte`, `gt`, `lte`, `lt`.";
+    InvalidRecordId => "invalid_record_id", 0, "A record id follows none of the known grammars.", "Pass an id exactly as a result printed it.";
+    ConflictingConnectionId => "conflicting_connection_id", 0, "The id names one connection and the `connection_id` argument another.", "Leave the `connection_id` argument out.";
+    InvalidFieldWindowSelector => "invalid_field_window_selector", 0, "The arguments of a field read do not go together.", "Give `id` and `field_path`, and either an offset or `q`.";
+    ResponseTooLarge => "response_too_large", 0, "The resource server's answer is larger than is taken.", "Ask for less: a smaller `limit`, fewer `fields`, or a `range`.";
+    RsUnreachable => "rs_unreachable", 0, "The resource server cannot be reached.", "Check that the server runs and that the address is right, then try again.";
+    RsTimeout => "rs_timeout", 0, "The resource server did not answer in time.", "Ask for less, or try again later.";
+    RsInvalidResponse => "rs_invalid_response", 0, "The resource server's answer is not what the protocol says.", "Check that the address is that of a PDPP resource server.";
+    NotConnected => "not_connected", 0, "There is no scoped credential for this server.", "Run `pdpp connect <provider-url>`.";
+    CredentialExpired => "credential_expired", 0, "The kept credential has expired.", "Run `pdpp connect <provider-url>` again.";
+    CredentialInvalid => "credential_invalid", 0, "The kept credential cannot be used.", "Run `pdpp connect <provider-url>` again.";
+    OwnerTokenRefused => "owner_token_refused", 0, "The kept credential is an owner's, which no assistant is given.", "Run `pdpp connect <provider-url>` for a scoped one.";
+    Cancelled => "cancelled", 0, "The caller gave up.", "Call again if the answer is still wanted.";
 }
 
 /// The coarse class of an error, decided by its status alone.

@@ -3,7 +3,7 @@
 //! | Layer | May name | Never names |
 //! |---|---|---|
 //! | meaning | `wire` and pure libraries; `access` also `evidence` | runtimes, servers, clients, databases |
-//! | ports | meaning; `client` also reqwest and tower | each other, databases, axum |
+//! | ports | meaning; `client` also hyper, rustls and tower | each other, databases, axum |
 //! | adapters | meaning and ports | one another, except `web` → `auth` |
 //! | assembly | everything below | – |
 //!
@@ -157,7 +157,7 @@ mod tests {
         refused("pdpp-store", "reqwest", "among the ports");
         refused("pdpp-client", "axum", "web framework");
         refused("pdpp-store", "pdpp-search", "never another port or an adapter");
-        allowed("pdpp-client", &["pdpp-wire", "reqwest", "tower"]);
+        allowed("pdpp-client", &["pdpp-wire", "hyper-util", "hyper-rustls", "rustls", "tower"]);
         allowed("pdpp-store", &["pdpp-access", "async-trait"]);
     }
 

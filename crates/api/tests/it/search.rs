@@ -140,7 +140,8 @@ async fn a_question_finds_the_sentence_that_answers_it() {
         }"#]].assert_eq(&serde_json::to_string_pretty(&shown).unwrap());
 }
 
-/// Whatever is shown is where it says, in every script.
+/// S1-R5, S1-R5-S1: the descriptor of an excerpt names its field, its truncation and the read that goes on; whatever is
+/// shown is where it says, in every script.
 #[tokio::test]
 async fn every_excerpt_can_be_read_where_it_says() {
     let world = world().await;

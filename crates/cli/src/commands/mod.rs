@@ -5,7 +5,9 @@ pub(crate) mod connections;
 pub(crate) mod demo;
 pub(crate) mod grant;
 pub(crate) mod import;
+pub(crate) mod mcp;
 pub(crate) mod owner;
+pub(crate) mod read;
 pub(crate) mod reference;
 pub(crate) mod serve;
 pub(crate) mod streams;
@@ -26,6 +28,8 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Grant(args) => grant::run(args).await?,
         Command::Owner(args) => owner::run(args).await?,
         Command::Audit(args) => audit::run(args).await?,
+        Command::Mcp(args) => mcp::run(args).await?,
+        Command::Read(args) => read::run(args).await?,
         Command::Verify(args) => return verify::run(args).await,
         Command::Reference(args) => reference::run(&args)?,
     }

@@ -27,6 +27,7 @@ pub(crate) fn run(args: &ReferenceArgs) -> anyhow::Result<()> {
         ("routes.md", routes()),
         ("settings.md", settings()),
         ("commands.md", commands()),
+        ("mcp-tools.md", pdpp_mcp::reference()),
     ] {
         let path = args.dir.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -37,11 +38,11 @@ pub(crate) fn run(args: &ReferenceArgs) -> anyhow::Result<()> {
 fn errors() -> String {
     let mut page = String::from(
         "# Error codes\n\nGenerated from the one table of codes that every surface reads. An error's `type` follows \
-         from its status alone. A code without a status stands in the receipt of a single ingest line.\n\n\
+         from its status alone. A code without a status stands in the receipt of a single ingest line, or in the result of a tool call.\n\n\
          | Code | Status | Type | When | What to do |\n| --- | --- | --- | --- | --- |\n",
     );
     for code in Code::ALL {
-        let status = if code.status() == 0 { "line".to_owned() } else { code.status().to_string() };
+        let status = if code.status() == 0 { "none".to_owned() } else { code.status().to_string() };
         let error_type = if code.status() == 0 { String::new() } else { format!("`{}`", type_name(*code)) };
         let _ =
             writeln!(page, "| `{code}` | {status} | {error_type} | {} | {} |", code.when(), code.advice());

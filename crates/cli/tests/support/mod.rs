@@ -2,6 +2,7 @@
 
 mod fed;
 mod http;
+mod mcp;
 mod server;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use tempfile::TempDir;
 
 pub(crate) use fed::Fed;
 pub(crate) use http::{Answer, Client, raw};
+pub(crate) use mcp::McpHost;
 pub(crate) use server::Server;
 
 /// A fresh home for one test.

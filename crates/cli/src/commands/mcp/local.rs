@@ -1,0 +1,33 @@
+//! The data directory of this machine, read under grants and without a server.
+
+use std::sync::Arc;
+
+use pdpp_client::{Bearer, Client, FixedBearer, Limits};
+use pdpp_server::{ConfigFile, LocalGrants, Personal, in_process};
+use pdpp_store::Door;
+use pdpp_wire::GrantId;
+
+use super::{McpArgs, refuse_owner};
+use crate::exit::Usage;
+use crate::terminal;
+
+pub(super) async fn client(args: &McpArgs) -> anyhow::Result<Client> {
+    let parse = |text: &String| GrantId::parse(text.as_str()).map_err(|fault| Usage(fault.to_string()));
+    let grant_ids = args.grant.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+    refuse_owner()?;
+    let data = args.data.path()?;
+    let personal = Personal::open_existing(&data)?;
+    let (grants, secret) = LocalGrants::open(&personal, grant_ids).await?;
+    terminal::note(&format!("pdpp mcp reads {} for {}", data.display(), grants.client_id()));
+    let router = grants.router(&personal).await?;
+    let bearer = Arc::new(FixedBearer(Bearer::new(secret.reveal())));
+    let here = in_process(router, Door::McpLocal);
+    Ok(Client::in_process(here, &provider_url(&ConfigFile::read(&data)?), bearer, Limits::default()))
+}
+
+/// What results name as their server: the address a server of this directory would have.
+fn provider_url(file: &ConfigFile) -> String {
+    let public = file.public_url.as_deref().map(|url| url.trim_end_matches('/').to_owned());
+    let listen = || file.listen.map(|address| format!("http://{address}"));
+    public.or_else(listen).unwrap_or_else(|| "http://localhost".to_owned())
+}

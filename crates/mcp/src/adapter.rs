@@ -1,0 +1,147 @@
+//! The engine: settings, one client, and the way every tool reaches the resource server.
+
+use std::sync::Arc;
+
+use pdpp_client::{Answer, Bearer, Client, Request};
+use pdpp_wire::Code;
+use serde_json::{Map, Value};
+
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::outcome::Outcome;
+use crate::role_cache::RoleCache;
+use crate::tools::{self, Spec};
+
+/// Which tools are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolSet {
+    /// All of them.
+    #[default]
+    All,
+    /// The six that read records, for hosts that want the least surface.
+    Read,
+}
+
+/// How much of a server's answer `structuredContent` repeats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResultDetail {
+    /// The whole envelope.
+    #[default]
+    Full,
+    /// The hits once, without the envelope's copy of them.
+    Compact,
+}
+
+/// How an adapter presents itself.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The name hosts show.
+    pub server_name: String,
+    /// Which tools are listed.
+    pub tools: ToolSet,
+    /// How much of an answer is repeated.
+    pub detail: ResultDetail,
+    /// What day it is; without it no date is stated.
+    pub now: Option<crate::Now>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            server_name: "pdpp-mcp-server".to_owned(),
+            tools: ToolSet::default(),
+            detail: ResultDetail::default(),
+            now: None,
+        }
+    }
+}
+
+/// The adapter over one resource server. Clones share their connections.
+#[derive(Clone, Debug)]
+pub struct Adapter {
+    pub(crate) client: Client,
+    pub(crate) settings: Arc<Settings>,
+    /// What this bearer is shown of streams' display roles.
+    pub(crate) roles: RoleCache,
+}
+
+/// A server's answer in JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reply {
+    /// The body as the server sent it; it has not passed the boundary of [`crate::shown`].
+    pub(crate) body: Value,
+    pub(crate) status: u16,
+    pub(crate) request_id: Option<String>,
+}
+
+impl Adapter {
+    /// Puts an adapter before a client.
+    pub fn new(client: Client, settings: Settings) -> Self {
+        Self { client, settings: Arc::new(settings), roles: RoleCache::default() }
+    }
+
+    /// The same adapter for another bearer.
+    #[must_use]
+    pub fn with_bearer(&self, bearer: Bearer) -> Self {
+        Self {
+            client: self.client.with_bearer(bearer),
+            settings: Arc::clone(&self.settings),
+            roles: RoleCache::default(),
+        }
+    }
+
+    /// Whether a tool of this name is listed.
+    pub(crate) fn lists(&self, tool: &str) -> bool {
+        self.specs().any(|spec| spec.name == tool)
+    }
+
+    /// The listed tools, in their stable order.
+    pub(crate) fn specs(&self) -> impl Iterator<Item = &'static Spec> {
+        let set = self.settings.tools;
+        tools::TABLE.iter().copied().filter(move |spec| set == ToolSet::All || spec.in_read_set)
+    }
+
+    /// Calls a tool. Whatever goes wrong is a result the model can read.
+    pub(crate) async fn call(&self, tool: &str, given: Map<String, Value>) -> Outcome {
+        let Some(spec) = self.specs().find(|spec| spec.name == tool) else {
+            let names: Vec<&str> = self.specs().map(|spec| spec.name).collect();
+            let shown = crate::text::quoted(tool, 80);
+            let message = format!("Tool {shown} not found; the tools are {}.", names.join(", "));
+            return Failure::adapter(Code::NotFound, message).outcome(self.provider_url());
+        };
+        let outcome = match Arguments::check(spec.name, spec.params, given) {
+            Ok(arguments) => (spec.run)(self.clone(), arguments).await,
+            Err(failure) => Err(failure),
+        };
+        outcome.unwrap_or_else(|failure| failure.outcome(self.provider_url()))
+    }
+
+    pub(crate) fn provider_url(&self) -> &str {
+        self.client.provider_url()
+    }
+
+    /// Sends a request; a refusal is a failure.
+    pub(crate) async fn send(&self, request: &Request) -> Result<Answer, Failure> {
+        let answer = self.client.send(request).await?;
+        if answer.is_success() { Ok(answer) } else { Err(Failure::refused(&answer)) }
+    }
+
+    /// Sends a request whose answer is JSON.
+    pub(crate) async fn json(&self, request: &Request) -> Result<Reply, Failure> {
+        let answer = self.send(request).await?;
+        let reply = |body| Reply { body, status: answer.status, request_id: answer.request_id.clone() };
+        if answer.body.is_empty() && answer.status == 204 {
+            return Ok(reply(Value::Null));
+        }
+        serde_json::from_slice(&answer.body).map(reply).map_err(|_| {
+            let kind = answer.media_type.as_deref().unwrap_or("no media type");
+            let message = format!(
+                "The resource server answered status {} with {} bytes of {}, which is no JSON. Check the provider URL.",
+                answer.status,
+                answer.body.len(),
+                crate::text::quoted(kind, 80),
+            );
+            Failure::adapter(Code::RsInvalidResponse, message)
+        })
+    }
+}

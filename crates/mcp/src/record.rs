@@ -1,0 +1,131 @@
+//! What a row of an answer is: where a page keeps its rows, which record a row stands for, and where its payload
+//! is. Servers differ in all three.
+
+use pdpp_evidence::{RecordHandle, neutralise, safe_name};
+use serde_json::{Map, Value, json};
+
+/// How much of a field a continuation reads.
+pub(crate) const READ_CHARS: usize = 4_096;
+
+/// Where the rows of a page stand, as a JSON pointer.
+pub(crate) fn rows_pointer(body: &Value) -> Option<&'static str> {
+    ["/records", "/data", "/data/records", "/data/data", ""]
+        .into_iter()
+        .find(|pointer| body.pointer(pointer).is_some_and(Value::is_array))
+}
+
+/// The rows of a page.
+pub(crate) fn rows(body: &Value) -> &[Value] {
+    let rows = rows_pointer(body).and_then(|pointer| body.pointer(pointer)).and_then(Value::as_array);
+    rows.map_or(&[], Vec::as_slice)
+}
+
+/// The one record of an answer, without the layer some servers put around it.
+pub(crate) fn single(body: &Value) -> Option<&Map<String, Value>> {
+    let record = body.as_object()?;
+    let inner = ["record", "data"].iter().find_map(|name| {
+        let inner = record.get(*name)?.as_object()?;
+        let whole = inner.contains_key("data") || *name == "record";
+        (whole && !KEYS.iter().any(|key| record.contains_key(*key))).then_some(inner)
+    });
+    Some(inner.unwrap_or(record))
+}
+
+const KEYS: [&str; 4] = ["record_key", "record_id", "recordId", "id"];
+
+/// Members of an envelope that mark it as one, beside its keys.
+const MARKS: [&str; 6] = ["object", "stream", "emitted_at", "result_id", "connection_id", "record_uri"];
+
+/// Whether the payload stands in `data`, inside an envelope.
+pub(crate) fn is_envelope(row: &Map<String, Value>) -> bool {
+    let marked = || KEYS.iter().chain(&MARKS).any(|name| row.contains_key(*name));
+    row.get("data").is_some_and(Value::is_object) && (row.len() == 1 || marked())
+}
+
+/// The record's own fields.
+pub(crate) fn payload(row: &Map<String, Value>) -> &Map<String, Value> {
+    if !is_envelope(row) {
+        return row;
+    }
+    row.get("data").and_then(Value::as_object).unwrap_or(row)
+}
+
+/// Whether the row says that its record is gone.
+pub(crate) fn is_deleted(row: &Map<String, Value>) -> bool {
+    row.get("deleted").is_some_and(|deleted| deleted == true)
+        || row.get("object").is_some_and(|object| object == "tombstone")
+        || (!is_envelope(row) && row.get("op").is_some_and(|op| op == "delete"))
+}
+
+/// Which record a row stands for. The envelope speaks first; the payload's own `id` only when it is silent.
+pub(crate) fn identity(
+    row: &Map<String, Value>,
+    stream: Option<&str>,
+    connection_id: Option<&str>,
+) -> Option<RecordHandle> {
+    let connection_id = connection_of(row).or(connection_id).map(str::to_owned);
+    let named = ["result_id", "record_uri", "recordUri"].iter().filter_map(|name| text(row, name));
+    let uri = text(row, "id").filter(|id| id.starts_with("pdpp://record/"));
+    if let Some(mut handle) = named.chain(uri).find_map(|id| RecordHandle::parse(id).ok()) {
+        handle.connection_id = handle.connection_id.or(connection_id);
+        return Some(handle);
+    }
+    let key = |members: &Map<String, Value>| {
+        KEYS.iter().find_map(|name| match members.get(*name) {
+            Some(Value::String(key)) if !key.is_empty() => Some(key.clone()),
+            Some(Value::Number(key)) => Some(key.to_string()),
+            _ => None,
+        })
+    };
+    let record_id = key(row).or_else(|| key(payload(row)))?;
+    let stream = text(row, "stream").or_else(|| text(row, "stream_name")).or(stream)?.to_owned();
+    Some(RecordHandle { connection_id, stream, record_id })
+}
+
+/// The connection a row came through, under any of its names.
+pub(crate) fn connection_of(row: &Map<String, Value>) -> Option<&str> {
+    let source = || row.get("source").and_then(Value::as_object).and_then(|it| text(it, "connection_id"));
+    text(row, "connection_id").or_else(|| text(row, "connector_instance_id")).or_else(source)
+}
+
+/// A member that is a text and says something.
+pub(crate) fn text<'v>(members: &'v Map<String, Value>, name: &str) -> Option<&'v str> {
+    members.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// Whether a name from a record can stand in a call as it is: no path could be walked with it, and none of its
+/// characters acts unseen.
+pub(crate) fn is_callable(name: &str) -> bool {
+    safe_name("name", name).is_ok() && neutralise(name).replaced == 0
+}
+
+/// The handle a model can pass on; none when no tool would take it.
+pub(crate) fn usable_id(handle: &RecordHandle) -> Option<String> {
+    let plain = handle.id();
+    // The URI is plain letters, whatever the parts are made of.
+    let id = if neutralise(&plain).replaced == 0 { plain } else { handle.uri() };
+    RecordHandle::parse(&id).is_ok_and(|parsed| parsed == *handle).then_some(id)
+}
+
+/// The call that reads a field from an offset. Without a connection only `fetch` takes the id.
+pub(crate) fn field_read(handle: &RecordHandle, path: &str, offset: usize) -> Option<Value> {
+    let id = usable_id(handle)?;
+    if !is_callable(path) {
+        return Some(json!({"tool": "fetch", "args": {"id": id}}));
+    }
+    if handle.connection_id.is_none() {
+        return Some(field_fetch(&id, &[path]));
+    }
+    let args = json!({"id": id, "field_path": path, "offset_chars": offset, "limit_chars": READ_CHARS});
+    Some(json!({"tool": "read_record_field", "args": args}))
+}
+
+/// The call that fetches some fields of a record.
+pub(crate) fn field_fetch(id: &str, fields: &[&str]) -> Value {
+    json!({"tool": "fetch", "args": {"id": id, "fields": fields}})
+}
+
+/// A call on one line of text, as `tool args={…}`.
+pub(crate) fn call_text(call: &Value) -> String {
+    format!("{} args={}", call["tool"].as_str().unwrap_or(""), call["args"])
+}

@@ -1,0 +1,92 @@
+//! Resources: the same reads, for hosts that follow `pdpp://` URIs. No content is reachable only this way.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use pdpp_client::Request;
+use pdpp_evidence::{BlobHandle, FieldWindowHandle, HandleError, RecordHandle, safe_name};
+use rmcp::ErrorData;
+use rmcp::model::{ResourceContents, ResourceTemplate};
+use serde_json::Value;
+
+use crate::Adapter;
+use crate::failure::Failure;
+use crate::field_window::{Selector, read};
+use crate::shown::{neutral, shown};
+use crate::tools::fetch_blob;
+
+/// The templates, in their stable order: URI, name, title, media type.
+const TEMPLATES: [(&str, &str, &str, &str); 4] = [
+    ("pdpp://stream/{name}", "pdpp-stream", "PDPP stream metadata", "application/json"),
+    ("pdpp://record/{handle}", "pdpp-record", "PDPP record", "application/json"),
+    ("pdpp://field-window/{handle}", "pdpp-field-window", "PDPP record field window", "text/plain"),
+    ("pdpp://blob/{handle}", "pdpp-blob", "PDPP blob", "application/octet-stream"),
+];
+
+/// The templates as clients list them.
+pub(crate) fn templates() -> Vec<ResourceTemplate> {
+    let template = |(uri, name, title, media_type): (&str, &str, &str, &str)| {
+        ResourceTemplate::new(uri, name).with_title(title).with_mime_type(media_type)
+    };
+    TEMPLATES.into_iter().map(template).collect()
+}
+
+/// Reads a resource. The URI is matched as it was written, before any library folds its dots.
+pub(crate) async fn read_resource(adapter: &Adapter, uri: &str) -> Result<ResourceContents, ErrorData> {
+    if let Some(handle) = FieldWindowHandle::parse(uri) {
+        let selector =
+            Selector::from_handle(handle.map_err(malformed)?).map_err(|failure| protocol_error(&failure))?;
+        let window = read(adapter, &selector).await.map_err(|failure| protocol_error(&failure))?;
+        let replaced = pdpp_evidence::neutralise(window.text()).replaced;
+        return Ok(ResourceContents::text(window.rendered(replaced), uri).with_mime_type("text/plain"));
+    }
+    if let Some(handle) = BlobHandle::parse(uri) {
+        return read_blob(adapter, uri, &handle.map_err(malformed)?).await;
+    }
+    let request = if let Some(name) = uri.strip_prefix("pdpp://stream/") {
+        let name = pdpp_evidence::percent_decode(name).ok_or(HandleError::Malformed).map_err(malformed)?;
+        safe_name("stream", &name).map_err(malformed)?;
+        Request::get(["v1", "streams", &name])
+    } else if uri.starts_with("pdpp://record/") {
+        let record = RecordHandle::parse(uri).map_err(malformed)?;
+        Request::get(["v1", "streams", &record.stream, "records", &record.record_id])
+            .maybe("connection_id", record.connection_id.as_deref())
+    } else {
+        let known: Vec<&str> = TEMPLATES.iter().map(|(uri, ..)| *uri).collect();
+        let message = format!("There is no such resource; URIs look like {}.", known.join(", "));
+        return Err(ErrorData::resource_not_found(message, None));
+    };
+    let reply = adapter.json(&request).await.map_err(|failure| protocol_error(&failure))?;
+    let text = serde_json::to_string_pretty(&shown(&reply.body).value).unwrap_or_default();
+    Ok(ResourceContents::text(text, uri).with_mime_type("application/json"))
+}
+
+async fn read_blob(adapter: &Adapter, uri: &str, blob: &BlobHandle) -> Result<ResourceContents, ErrorData> {
+    let range = match &blob.range {
+        Some(range) => fetch_blob::ByteRange::parse(range).map_err(|failure| protocol_error(&failure))?,
+        None => fetch_blob::ByteRange::first(fetch_blob::MAX_BYTES),
+    };
+    let answer = fetch_blob::ask(adapter, blob, &range).await.map_err(|failure| protocol_error(&failure))?;
+    let media_type = answer.media_type.as_deref().unwrap_or("application/octet-stream");
+    Ok(ResourceContents::blob(STANDARD.encode(&answer.body), uri).with_mime_type(media_type))
+}
+
+fn malformed(error: HandleError) -> ErrorData {
+    let text = match error {
+        HandleError::InvalidCharacters(_) => format!("{error}; the URI is malformed"),
+        _ => format!("malformed resource URI: {error}"),
+    };
+    ErrorData::invalid_params(text, None)
+}
+
+/// A failed read is a protocol error with the server's own envelope, never content that looks like success.
+fn protocol_error(failure: &Failure) -> ErrorData {
+    let error = neutral(&Value::Object(failure.error.clone())).value;
+    let message =
+        error.get("message").and_then(Value::as_str).unwrap_or("The resource cannot be read.").to_owned();
+    let data = serde_json::json!({"error": error, "http_status": failure.http_status});
+    match failure.http_status {
+        Some(404) => ErrorData::resource_not_found(message, Some(data)),
+        None if failure.code().starts_with("invalid_") => ErrorData::invalid_params(message, Some(data)),
+        _ => ErrorData::internal_error(message, Some(data)),
+    }
+}

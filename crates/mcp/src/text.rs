@@ -1,0 +1,40 @@
+//! Pieces of text for models: quoted values that cannot end their own line, and bounded lists.
+
+use std::fmt::{Arguments, Write as _};
+
+use pdpp_evidence::neutralise;
+use serde_json::Value;
+
+/// A value in double quotes on one line, at most `max_chars` of it. Whatever it contains, the quotes end it.
+pub(crate) fn quoted(text: &str, max_chars: usize) -> String {
+    let neutral = neutralise(text).text;
+    let mut shown: String = neutral.chars().take(max_chars).collect();
+    if shown.len() < neutral.len() {
+        shown.push('…');
+    }
+    Value::from(shown).to_string()
+}
+
+/// A handle as it stands in text: bare when it is one plain word, else as a JSON string. It is never cut.
+pub(crate) fn handle(id: &str) -> String {
+    let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '`' | '<' | '>');
+    if !id.is_empty() && id.chars().all(plain) { id.to_owned() } else { Value::from(id).to_string() }
+}
+
+/// A label inside braces or flags: separators and whitespace become `_`.
+pub(crate) fn flag(text: &str, max_chars: usize) -> String {
+    let neutral = neutralise(text).text;
+    let plain = |c: char| if c.is_whitespace() || ";,[]{}|".contains(c) { '_' } else { c };
+    neutral.chars().take(max_chars).map(plain).collect()
+}
+
+/// Appends formatted text.
+pub(crate) fn append(text: &mut String, piece: Arguments<'_>) {
+    text.write_fmt(piece).expect("writing to a string cannot fail");
+}
+
+/// Adds a name and its value.
+pub(crate) fn put(text: &mut String, name: &str, value: &str) {
+    text.push_str(name);
+    text.push_str(value);
+}

@@ -1,0 +1,152 @@
+//! `aggregate`: counts and sums, without record bodies.
+
+use std::fmt::Write as _;
+
+use pdpp_client::Request;
+use serde_json::{Map, Value};
+
+use super::query_records::FILTER_HELP;
+use super::{Effect, Spec};
+use crate::Adapter;
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::outcome::Outcome;
+use crate::params::{Kind, Param};
+use crate::shown::{Shown, shown};
+use crate::text::{flag, quoted};
+use crate::{bounded, tokens};
+
+/// The longest text, in characters.
+const TEXT_CHARS: usize = 400;
+/// How many groups the text shows.
+const GROUPS: usize = 5;
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "aggregate",
+    title: "Aggregate PDPP records",
+    description: "Read-only. GET /v1/streams/{stream}/aggregate: numbers, never record bodies (those: \
+        query_records). group_by XOR group_by_time. other_count: records beyond the top groups shown. All metrics \
+        but count need field. Fields, connection_id, connector_key: GET /v1/schema.",
+    params: &[
+        Param::required("stream", Kind::Name, ""),
+        Param::required("metric", Kind::Choice(&["count", "sum", "min", "max", "count_distinct"]), ""),
+        Param::optional("field", Kind::Text, ""),
+        Param::optional("group_by", Kind::Text, ""),
+        Param::optional("group_by_time", Kind::Text, ""),
+        Param::optional(
+            "granularity",
+            Kind::Choice(&["minute", "hour", "day", "week", "month", "quarter", "year"]),
+            "",
+        ),
+        Param::optional("time_zone", Kind::Text, "IANA; default UTC"),
+        Param::optional("limit", Kind::Integer { min: 1, max: Some(100) }, ""),
+        Param::optional("filter", Kind::Filter, FILTER_HELP),
+        Param::optional("connection_id", Kind::Name, ""),
+    ],
+    output: &["data", "provider_url", "request_id"],
+    effect: Effect::Reads,
+    in_read_set: true,
+    run: |adapter, arguments| Box::pin(run(adapter, arguments)),
+};
+
+async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure> {
+    let request = Request::get(["v1", "streams", arguments.needed("stream"), "aggregate"]);
+    let names = ["metric", "field", "group_by", "group_by_time", "granularity", "time_zone"];
+    let request = names.iter().fold(request, |request, name| request.maybe(name, arguments.text(name)));
+    let request = request.maybe("limit", arguments.integer("limit").map(|limit| limit.to_string()));
+    let request = crate::filter::filtered(request, arguments.object("filter"))
+        .maybe("connection_id", arguments.text("connection_id"));
+    let reply = adapter.json(&request).await?;
+
+    let mut data = shown(&reply.body);
+    let mut structured = Map::new();
+    // Keys of groups are record values, and some servers group by long texts.
+    if bounded::cost(&data.value) > tokens::RESULT - 1_000 {
+        let cuts = bounded::cut_strings(&mut data.value, 64, None);
+        structured.insert("truncated_keys".to_owned(), cuts.len().into());
+    }
+    let Shown { value, .. } = &data;
+    let text = text(&arguments, value);
+    data.report(&mut structured);
+    structured.insert("data".to_owned(), data.value);
+    structured.insert("provider_url".to_owned(), adapter.provider_url().into());
+    structured.insert("request_id".to_owned(), reply.request_id.into());
+    Ok(Outcome::new(text, structured.into()))
+}
+
+/// The answer in one line.
+fn text(arguments: &Arguments, body: &Value) -> String {
+    let body = body.get("data").filter(|data| data.is_object()).unwrap_or(body);
+    let said = |name: &str| {
+        let answered = body.get(name).and_then(Value::as_str);
+        answered.or_else(|| arguments.text(name)).map(str::to_owned)
+    };
+    let mut text =
+        format!("{}({})", flag(arguments.needed("metric"), 20), flag(arguments.needed("stream"), 60));
+    if let Some(field) = said("field") {
+        // Writing to a string cannot fail, here and below.
+        let _ = write!(text, " field={}", flag(&field, 40));
+    }
+    let Some(groups) = body.get("groups").and_then(Value::as_array) else {
+        let value = body.get("value").or_else(|| body.get("filtered_record_count")).unwrap_or(&Value::Null);
+        let _ = write!(text, " = {}.", scalar(value, 80));
+        push_counts(&mut text, body);
+        text.push_str(" For the records behind it: query_records with the same filter.");
+        return bounded_text(text);
+    };
+    for name in ["group_by", "group_by_time"] {
+        if let Some(by) = said(name) {
+            let _ = write!(text, " {name}={}", quoted(&by, 40));
+        }
+    }
+    if said("group_by_time").is_some() {
+        let zone = body.get("effective_time_zone").and_then(Value::as_str).map(str::to_owned);
+        let zone = zone.or_else(|| said("time_zone")).unwrap_or_else(|| "UTC".to_owned());
+        if let Some(granularity) = said("granularity") {
+            let _ = write!(text, " granularity={}", quoted(&granularity, 10));
+        }
+        let _ = write!(text, " time_zone={}", quoted(&zone, 40));
+    }
+    let shown: Vec<String> = groups.iter().take(GROUPS).map(group).collect();
+    let _ = write!(text, ": {} group(s) [{}]", groups.len(), shown.join(", "));
+    if groups.len() > GROUPS {
+        let _ = write!(text, " more_groups={};", groups.len() - GROUPS);
+    }
+    push_counts(&mut text, body);
+    if groups.len() > GROUPS || body.get("other_count").and_then(Value::as_u64).is_some_and(|count| count > 0)
+    {
+        text.push_str(" To see the rest: aggregate again with a filter or another limit (at most 100).");
+    }
+    bounded_text(text)
+}
+
+fn group(group: &Value) -> String {
+    let empty = Value::Null;
+    let key = group.get("key").unwrap_or(&empty);
+    let size = group.get("value").or_else(|| group.get("count")).unwrap_or(&empty);
+    format!("{}={}", scalar(key, 20), scalar(size, 20))
+}
+
+fn push_counts(text: &mut String, body: &Value) {
+    for name in ["other_count", "approximate"] {
+        let said = body.get(name).filter(|value| value.is_number() || **value == true);
+        if let Some(value) = said {
+            let _ = write!(text, " {name}={value};");
+        }
+    }
+}
+
+fn scalar(value: &Value, max_chars: usize) -> String {
+    match value {
+        Value::String(text) => quoted(text, max_chars),
+        Value::Array(_) | Value::Object(_) => quoted(&value.to_string(), max_chars),
+        other => other.to_string(),
+    }
+}
+
+fn bounded_text(text: String) -> String {
+    if text.chars().count() <= TEXT_CHARS {
+        return text;
+    }
+    text.chars().take(TEXT_CHARS - 1).chain(['…']).collect()
+}

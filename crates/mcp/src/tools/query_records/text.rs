@@ -1,0 +1,247 @@
+//! A page as text: what it is, how to go on, the ids, then the first records in few tokens.
+
+use std::fmt::Write as _;
+
+use pdpp_evidence::{Content, RecordHandle, classify, neutralise};
+use serde_json::{Map, Value};
+
+use super::Named;
+use super::page::Page;
+use crate::Adapter;
+use crate::record::{self, call_text, field_fetch, field_read};
+use crate::shown::{Shown, shown};
+use crate::text::{handle as plain, quoted};
+use crate::{bounded, ladder, tokens};
+
+const PREVIEWED: usize = 5;
+/// What the text may cost; the rest is headroom.
+const BUDGET: usize = tokens::CONTENT - 50;
+/// What the ids may take of it.
+const IDS: usize = 800;
+/// Kept for the lines after the records.
+const FOOTER: usize = 120;
+/// A record that gets less is not started.
+const LEAST: usize = 24;
+const BINARY_LINES: usize = 2;
+
+/// The text of a page.
+pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &Named<'_>) -> String {
+    let replaced = rows.iter().take(PREVIEWED).map(|(_, row)| shown_part(row).replaced).sum();
+    let mut text = header(stream, page, rows.len(), replaced);
+    let listed = ids(&mut text, rows);
+    let mut shown = 0;
+    let mut any_cut = false;
+    let previewed = rows.len().min(PREVIEWED);
+    for (index, (handle, row)) in rows.iter().take(previewed).enumerate() {
+        let room = BUDGET.saturating_sub(FOOTER + tokens::estimate(&text));
+        let share = room / (previewed - index);
+        if share < LEAST {
+            break;
+        }
+        any_cut |= record_lines(adapter, &mut text, index, handle.as_ref(), row, share);
+        shown += 1;
+    }
+    footer(&mut text, rows.len(), shown, listed, any_cut);
+    text
+}
+
+fn header(stream: &str, page: &Page, count: usize, replaced: usize) -> String {
+    let body = &page.reply.body;
+    let member = |name: &str| body.get(name).or_else(|| body.get("data")?.get(name));
+    let mut text = format!("records from stream {}: {count} record(s).", quoted(stream, 200));
+    if member("has_more").is_some_and(|more| *more == true) {
+        text.push_str(" has_more=true.");
+    }
+    for name in ["next_cursor", "next_changes_since"] {
+        if let Some(handle) = member(name).and_then(Value::as_str) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, " {name}={}", exact(handle));
+        }
+    }
+    let total = member("meta").and_then(|meta| meta.get("count")).or_else(|| member("count"));
+    if let Some((kind, value)) =
+        total.and_then(|count| Some((count.get("kind")?.as_str()?, count.get("value")?.as_u64()?)))
+    {
+        let _ = write!(text, " count={}:{value}.", crate::text::flag(kind, 20));
+    }
+    if let Some((requested, served)) = page.shortened() {
+        let _ = write!(
+            text,
+            " requested={requested} served={served} (a larger page does not fit; page on with cursor)."
+        );
+    }
+    if replaced > 0 {
+        let _ = write!(text, " unsafe_chars_replaced={replaced}.");
+    }
+    if count > 0 {
+        let _ = write!(text, " Showing up to {}:", count.min(PREVIEWED));
+    }
+    let warnings = member("meta").and_then(|meta| meta.get("warnings")).and_then(Value::as_array);
+    for warning in warnings.into_iter().flatten().take(3) {
+        let part = |name: &str| warning.get(name).and_then(Value::as_str).unwrap_or("");
+        let _ = write!(
+            text,
+            "\nwarning {} {}",
+            crate::text::flag(part("code"), 60),
+            quoted(part("message"), 200)
+        );
+    }
+    text
+}
+
+/// A cursor is sent back letter by letter, so characters that must not be shown are escaped, not replaced.
+fn exact(text: &str) -> String {
+    let json = Value::from(text).to_string();
+    if neutralise(&json).replaced == 0 {
+        return json;
+    }
+    let mut escaped = String::new();
+    for c in json.chars() {
+        if c.is_ascii() && !c.is_ascii_control() {
+            escaped.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
+}
+
+/// The ids, never cut; those of the previewed records always, the rest while there is room.
+fn ids(text: &mut String, rows: &Named<'_>) -> usize {
+    let mut line = String::new();
+    let mut listed = 0;
+    for (index, (handle, row)) in rows.iter().enumerate() {
+        let Some(id) = handle.as_ref().and_then(record::usable_id) else { continue };
+        let deleted = if record::is_deleted(row) { " (deleted)" } else { "" };
+        let one = format!(" [{index}] {}{deleted}", plain(&id));
+        if index >= PREVIEWED && tokens::estimate(&line) + tokens::estimate(&one) > IDS {
+            break;
+        }
+        line.push_str(&one);
+        listed += 1;
+    }
+    if listed > 0 {
+        text.push_str("\nids:");
+        text.push_str(&line);
+    }
+    listed
+}
+
+/// The lines of one record; whether it was cut.
+fn record_lines(
+    adapter: &Adapter,
+    text: &mut String,
+    index: usize,
+    handle: Option<&RecordHandle>,
+    row: &Map<String, Value>,
+    share: usize,
+) -> bool {
+    if record::is_deleted(row) {
+        let at = record::text(row, "deleted_at").map(|at| format!(" deleted_at={}", quoted(at, 60)));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\nrecord[{index}] deleted=true{}", at.unwrap_or_default());
+        return false;
+    }
+    let before = tokens::estimate(text);
+    if let Some(handle) = handle {
+        let fields = ladder::binary_fields(row);
+        for field in fields.iter().take(BINARY_LINES) {
+            let _ = write!(text, "\nrecord[{index}] {}", field.line(adapter, handle));
+        }
+        if fields.len() > BINARY_LINES {
+            let _ = write!(text, "\nrecord[{index}] more_binary_fields={}", fields.len() - BINARY_LINES);
+        }
+    }
+    let value = shown_part(row).value;
+    let whole = value.to_string();
+    let room = share.saturating_sub(tokens::estimate(text).saturating_sub(before));
+    if bounded::cost(&value) <= room {
+        let _ = write!(text, "\nrecord[{index}] {whole}");
+        return false;
+    }
+    let next = continuation(handle, row);
+    let line = shortened(&value, &whole, room.saturating_sub(tokens::estimate(&next) + 20).max(LEAST));
+    let (shown, total) = (line.chars().count(), whole.chars().count());
+    let _ = write!(text, "\nrecord[{index}] truncated chars={shown}/{total} {next}\nrecord[{index}] {line}");
+    true
+}
+
+/// What a row says beside its id: the payload, what was expanded, and when it was emitted unless that is the same.
+fn shown_part(row: &Map<String, Value>) -> Shown {
+    let payload = record::payload(row);
+    let mut part = payload.clone();
+    if record::is_envelope(row) {
+        let news = row.get("emitted_at").filter(|at| !payload.values().any(|value| value == *at));
+        let beside = [("emitted_at", news), ("expanded", row.get("expanded"))];
+        for (name, value) in beside {
+            if let (Some(value), false) = (value, part.contains_key(name)) {
+                part.insert(name.to_owned(), value.clone());
+            }
+        }
+    }
+    shown(&Value::Object(part))
+}
+
+/// The record with its long strings cut, so that every field is seen; at worst, its beginning.
+fn shortened(value: &Value, whole: &str, room: usize) -> String {
+    for cap in [4_000, 2_000, 1_000, 500, 250, 120, 60] {
+        let mut shorter = value.clone();
+        if bounded::cut_strings(&mut shorter, cap, None).is_empty() {
+            continue;
+        }
+        if bounded::cost(&shorter) <= room {
+            return format!("{shorter}…");
+        }
+    }
+    let mut head = String::new();
+    for (count, c) in whole.chars().enumerate() {
+        // Looking at every character would make this quadratic.
+        if count % 32 == 0 && tokens::estimate(&head) + 16 > room {
+            break;
+        }
+        head.push(c);
+    }
+    head.push('…');
+    head
+}
+
+/// The call that reads on in a cut record: its longest text, else its largest structure.
+fn continuation(handle: Option<&RecordHandle>, row: &Map<String, Value>) -> String {
+    let Some((handle, id)) = handle.and_then(|handle| Some((handle, record::usable_id(handle)?))) else {
+        return "followup=rerun_fields".to_owned();
+    };
+    let longest = ladder::content_fields(row)
+        .filter(|(_, value)| classify(value) == Content::Text)
+        .filter_map(|(name, value)| Some((name, value.as_str()?.len())))
+        .max_by_key(|(_, length)| *length);
+    let largest = ladder::content_fields(row)
+        .filter(|(_, value)| classify(value) == Content::Json)
+        .map(|(name, value)| (name, pdpp_evidence::json_bytes(value)))
+        .max_by_key(|(_, length)| *length);
+    let text = longest.filter(|(_, length)| largest.is_none_or(|(_, other)| *length * 4 >= other));
+    let read = match (text, largest) {
+        (Some((name, _)), _) => field_read(handle, name, 0),
+        (None, Some((name, _))) if record::is_callable(name) => Some(field_fetch(&id, &[name])),
+        (None, _) => None,
+    };
+    read.map_or_else(|| format!("fetch args={}", serde_json::json!({ "id": id })), |read| call_text(&read))
+}
+
+fn footer(text: &mut String, rows: usize, shown: usize, listed: usize, any_cut: bool) {
+    if rows > shown {
+        let more = rows - shown;
+        let how = if listed == rows { "fetch an id above, or repeat" } else { "repeat" };
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "\nmore_records={more}; followup=rerun_cursor_or_limit; {how} with limit={} and follow the cursor.",
+            shown.max(1)
+        );
+    }
+    if any_cut && rows > 1 {
+        text.push_str("\nrecord_preview_truncated=true; followup=rerun_limit; a smaller limit or fewer fields shows more of each.");
+    }
+}

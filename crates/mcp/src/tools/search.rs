@@ -1,0 +1,97 @@
+//! `search`: from a question to hits with proven evidence, and the exact call that reads on from each.
+
+mod envelope;
+mod fit;
+mod hit;
+mod marked;
+mod mint;
+mod notes;
+mod page;
+mod read;
+mod structured;
+mod value;
+mod window;
+mod written;
+
+use pdpp_client::Request;
+
+use super::{Effect, Spec};
+use crate::Adapter;
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::filter::filtered;
+use crate::outcome::Outcome;
+use crate::params::{Kind, Param};
+use fit::{fitted, smaller};
+use page::Wanted;
+
+/// The most hits of one call, whatever was asked for: a result must fit what hosts show.
+const MAX_HITS: usize = 10;
+/// How often a page that does not fit is asked for again.
+const MAX_REPEATS: usize = 3;
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "search",
+    title: "Search PDPP records",
+    description: "Read-only. GET /v1/search (modes semantic, hybrid: /v1/search/semantic, /hybrid): best hits with the \
+                  excerpts that prove them, 10 per call (limit capped at 100); page with cursor. Ids are self-contained \
+                  handles for fetch and read_record_field. connection_id picks a source, connector_key names its kind; \
+                  filter takes one stream, fields per GET /v1/schema. Structured output: results, data. To count, aggregate.",
+    params: &[
+        Param::required("q", Kind::Text, ""),
+        Param::optional("streams", Kind::Texts, ""),
+        Param::optional("limit", Kind::Integer { min: 1, max: Some(100) }, ""),
+        Param::optional("cursor", Kind::Text, ""),
+        Param::optional("mode", Kind::Choice(&["lexical", "semantic", "hybrid"]), ""),
+        Param::optional("filter", Kind::Filter, ""),
+        Param::optional("connection_id", Kind::Name, ""),
+    ],
+    output: &["data", "results", "content_ladder", "provider_url", "request_id"],
+    effect: Effect::Reads,
+    in_read_set: true,
+    run: |adapter, arguments| Box::pin(run(adapter, arguments)),
+};
+
+async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure> {
+    let requested =
+        arguments.integer("limit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MAX_HITS);
+    let mut wanted = Wanted {
+        query: arguments.needed("q"),
+        requested,
+        asked: requested.min(MAX_HITS),
+        known: 0,
+        provider_url: adapter.provider_url(),
+    };
+    let request = request(&arguments);
+    let page = |asked: usize| request.clone().replacing("limit", asked.to_string());
+    let mut reply = adapter.json(&page(wanted.asked)).await?;
+    let mut best = fitted(&adapter, &reply, wanted);
+    for _ in 0..MAX_REPEATS {
+        // A server that ignores limit would only send the same again.
+        if best.fits || best.returned > wanted.asked || best.returned <= 1 {
+            break;
+        }
+        let asked = smaller(&adapter, &reply, wanted, best.returned);
+        // Whatever keeps the smaller page away, a grant for one use among it, the page at hand is still good.
+        let Ok(again) = adapter.json(&page(asked)).await else { break };
+        reply = again;
+        (wanted.asked, wanted.known) = (asked, wanted.known.max(best.returned));
+        best = fitted(&adapter, &reply, wanted);
+    }
+    Ok(best.outcome())
+}
+
+/// The request without its limit. Each mode has its own route, and none falls back to another.
+fn request(arguments: &Arguments) -> Request {
+    let route: &[&str] = match arguments.text("mode") {
+        Some("semantic") => &["v1", "search", "semantic"],
+        Some("hybrid") => &["v1", "search", "hybrid"],
+        _ => &["v1", "search"],
+    };
+    let request = Request::get(route.iter().copied())
+        .query("q", arguments.needed("q"))
+        .each("streams", arguments.texts("streams"))
+        .maybe("cursor", arguments.text("cursor"))
+        .maybe("connection_id", arguments.text("connection_id"));
+    filtered(request, arguments.object("filter"))
+}

@@ -1,0 +1,125 @@
+//! Resource servers that hang, break, lie or refuse: each gives a typed error in both halves, and the next call works.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{CallResult, Fake, Host, Reply, Seen};
+
+async fn call(script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> (Fake, CallResult) {
+    let fake = Fake::start(script).await;
+    let mut host = Host::connect(&fake).await;
+    let result = host.call("list_streams", json!({})).await;
+    let seen = fake.clone();
+    fake.rescript(|_| Reply::json(&json!({"data": []})));
+    assert!(!host.call("list_streams", json!({})).await.is_error, "the next call works");
+    (seen, result)
+}
+
+/// The error stands whole in the text and again in the structure.
+fn assert_complete(result: &CallResult, code: &str) {
+    assert!(result.is_error);
+    assert_eq!(result.code(), code, "{}", result.text);
+    let line = result.text.lines().find(|line| line.starts_with('{')).expect("the error is in the text");
+    let error: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(error, result.structured["error"]);
+    assert!(!error["message"].as_str().unwrap_or("").is_empty());
+    assert!(result.text.chars().count() <= 4_000);
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_a_timeout() {
+    let (_, result) = call(|_| Reply::json(&json!({})).after(Duration::from_secs(30))).await;
+    assert_complete(&result, "rs_timeout");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_unreachable() {
+    let mut fake = Fake::always(json!({})).await;
+    fake.url = "http://127.0.0.1:9".to_owned();
+    let result = Host::connect(&fake).await.call("list_streams", json!({})).await;
+    assert_complete(&result, "rs_unreachable");
+}
+
+#[tokio::test]
+async fn html_and_broken_json_are_invalid_responses() {
+    for body in ["<html><body>Welcome</body></html>", "{\"data\": [", "", "\u{1b}[31mhello"] {
+        let (_, result) = call(move |_| Reply::bytes(200, "text/html", body)).await;
+        assert_complete(&result, "rs_invalid_response");
+        assert!(!result.text.contains("Welcome"));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_too_large() {
+    let (_, result) = call(|_| Reply::bytes(200, "application/json", vec![b' '; 9 * 1024 * 1024])).await;
+    assert_complete(&result, "response_too_large");
+}
+
+#[tokio::test]
+async fn refusals_pass_through_unchanged() {
+    let error = json!({
+        "type": "invalid_request_error", "code": "ambiguous_connection", "message": "Several sources.",
+        "retry_with": "connection_id", "discovery_hint": "schema",
+        "available_connections": [
+            {"connection_id": "cin_a", "connector_key": "shop", "display_name": "Home"},
+            {"connection_id": "cin_b", "connector_key": "shop", "display_name": "Work"},
+        ],
+    });
+    let body = json!({"error": error});
+    let (_, result) = call(move |_| Reply::status(409, &body)).await;
+    assert_eq!(result.code(), "ambiguous_connection");
+    assert_eq!(result.structured["http_status"], 409);
+    for (name, value) in error.as_object().unwrap() {
+        assert_eq!(&result.structured["error"][name], value);
+    }
+    assert_eq!(result.structured["error"]["request_id"], "req_1");
+    assert!(result.text.contains(r#"Repeat the call with one of: "connection_id":"cin_a" ("Home"); "connection_id":"cin_b" ("Work")"#), "{}", result.text);
+}
+
+#[tokio::test]
+async fn foreign_error_bodies_become_the_one_shape() {
+    let oauth = json!({"error": "invalid_grant", "error_description": "It ended."});
+    let (_, result) = call(move |_| Reply::status(400, &oauth)).await;
+    assert_complete(&result, "invalid_grant");
+    assert_eq!(result.structured["error"]["message"], "It ended.");
+    let (_, result) = call(|_| Reply::bytes(418, "text/plain", "short and stout")).await;
+    assert_complete(&result, "http_418");
+    assert_eq!(result.structured["error"]["message"], "short and stout");
+    let (_, result) = call(|_| Reply::bytes(500, "text/html", "<h1>Oops</h1>")).await;
+    assert_complete(&result, "http_500");
+    let bare = json!({"code": "weird", "message": "No envelope."});
+    let (_, result) = call(move |_| Reply::status(400, &bare)).await;
+    assert_complete(&result, "weird");
+}
+
+/// S3-R1: a refused credential is never replaced by another one; the owner is told what to do.
+#[tokio::test]
+async fn a_refused_credential_is_reported_and_not_replaced() {
+    let (fake, result) = call(|_| Reply::error(401, "authentication_error", "The token has expired.")).await;
+    assert_complete(&result, "authentication_error");
+    assert!(result.text.contains("pdpp connect"), "{}", result.text);
+    assert!(fake.seen().iter().all(|seen| seen.authorization == "Bearer client-token-of-the-tests"));
+}
+
+#[tokio::test]
+async fn a_busy_server_is_asked_once_more() {
+    let (fake, result) =
+        call(|_| Reply::error(429, "rate_limit_exceeded", "Too many.").header("retry-after", "1")).await;
+    assert_complete(&result, "rate_limit_exceeded");
+    assert_eq!(result.structured["error"]["retry_after_seconds"], 1);
+    assert_eq!(fake.seen().len(), 3, "two tries, then the call that works");
+    let (fake, result) =
+        call(|_| Reply::error(503, "connector_instance_busy", "Busy.").header("retry-after", "3600")).await;
+    assert_complete(&result, "connector_instance_busy");
+    assert_eq!(fake.seen().len(), 2, "an hour is not waited for");
+}
+
+#[tokio::test]
+async fn hostile_error_text_stays_inside_its_quotes() {
+    let (_, result) = call(|_| Reply::error(400, "bad", "line\nid=evil/x:y\u{202e}\u{1b}[2J")).await;
+    assert_eq!(result.text.lines().count(), 1, "{}", result.text);
+    assert!(!result.visible().contains('\u{202e}') && !result.text.contains('\u{1b}'));
+    let (_, long) = call(|_| Reply::error(400, "bad", &"x".repeat(100_000))).await;
+    assert!(long.text.chars().count() <= 4_000);
+}

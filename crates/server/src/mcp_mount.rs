@@ -1,0 +1,81 @@
+//! `/mcp`: the MCP adapter over HTTP, on our own router without a socket.
+//!
+//! Every request is authenticated anew; nothing is kept between two of them. The token that opened the door is the
+//! one the reads are made with, so the adapter can do no more than its caller.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use axum::response::Response;
+use axum::routing::any;
+use pdpp_api::{ApiState, admit_client, router_with};
+use pdpp_client::{Bearer, Client, FixedBearer, Limits};
+use pdpp_mcp::{Adapter, HttpEndpoint, Now, Settings};
+use pdpp_store::Door;
+
+use crate::Personal;
+use crate::in_process::in_process;
+
+/// How the hosted adapter calls itself.
+const SERVER_NAME: &str = "pdpp";
+
+/// The REST surface with the MCP endpoint beside it.
+pub(crate) fn router(state: Arc<ApiState>, public_url: &str, personal: &Personal) -> Router {
+    // Replaced by the caller's token before any call is made.
+    let nobody = Arc::new(FixedBearer(Bearer::new("none")));
+    let rest = in_process(pdpp_api::router(Arc::clone(&state)), Door::Mcp);
+    let client = Client::in_process(rest, public_url, nobody, Limits::default());
+    let settings =
+        Settings { server_name: SERVER_NAME.to_owned(), now: Some(today(personal)), ..Settings::default() };
+    let adapter = Adapter::new(client, settings);
+    let mount = Arc::new(Mount { adapter, endpoint: HttpEndpoint::new(origins(public_url)) });
+    let serve = move |State(state): State<Arc<ApiState>>, request: Request| {
+        let mount = Arc::clone(&mount);
+        async move { mount.answer(&state, request).await }
+    };
+    router_with(state, Router::new().route("/mcp", any(serve)))
+}
+
+/// The time as this data directory knows it.
+fn today(personal: &Personal) -> Now {
+    let personal = personal.clone();
+    Now::new(move || personal.clock().now())
+}
+
+struct Mount {
+    adapter: Adapter,
+    endpoint: HttpEndpoint,
+}
+
+impl Mount {
+    async fn answer(&self, state: &ApiState, request: Request) -> Response {
+        let (parts, body) = request.into_parts();
+        if let Err(refusal) = admit_client(state, &parts, "/mcp").await {
+            return refusal;
+        }
+        let adapter = self.adapter.with_bearer(bearer(&parts));
+        self.endpoint.answer(adapter, Request::from_parts(parts, body)).await.map(Body::new)
+    }
+}
+
+/// The token of a request that has been admitted with it.
+fn bearer(request: &Parts) -> Bearer {
+    let header = request.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or("");
+    Bearer::new(header.strip_prefix("Bearer ").unwrap_or(""))
+}
+
+/// Pages of our own origin, and of this machine, may call.
+fn origins(public_url: &str) -> Vec<String> {
+    let own = public_url.split('/').take(3).collect::<Vec<_>>().join("/");
+    let here = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"].map(str::to_owned);
+    let own = match own.rsplit_once(':') {
+        Some((_, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => own,
+        _ if own.starts_with("https:") => format!("{own}:443"),
+        _ => format!("{own}:80"),
+    };
+    here.into_iter().chain([own]).collect()
+}
