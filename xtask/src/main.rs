@@ -10,16 +10,21 @@
 )]
 
 mod bench;
+mod clients;
+mod conformance;
 mod coverage;
+mod debian;
 mod fix;
 mod fuzz;
 mod generate;
+mod npm;
 mod process;
 mod recall;
 mod server;
 mod test;
 mod tidy;
 mod tools;
+mod venv;
 mod workspace;
 
 use std::process::ExitCode;
@@ -32,8 +37,8 @@ use crate::workspace::Workspace;
 /// Runs the tasks of this repository.
 ///
 /// `cargo xtask test` is what CI runs, and all it runs. Tools it needs are installed by name into
-/// `.xtask/` inside the repository; nothing else on the machine changes, except that a missing
-/// Debian package for Python environments is installed when you are root.
+/// `.xtask/` inside the repository; nothing else on the machine changes, except that missing
+/// Debian packages for Python environments and npm are installed when you are root.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 pub(crate) struct Cli {
@@ -52,6 +57,16 @@ enum Task {
     Fuzz(fuzz::Options),
     Bench(bench::Options),
     Recall(recall::Options),
+    /// Run the official MCP conformance suite against our HTTP endpoint.
+    ///
+    /// Installs the pinned suite into `.xtask/npm` and judges both revisions of the protocol by
+    /// `xtask/conformance-expected.yaml`.
+    Conformance,
+    /// Let the public Python and TypeScript MCP clients call the real adapter.
+    ///
+    /// Starts `pdpp mcp` over the sample archive; prints one line per call. The calls are in
+    /// `xtask/src/clients/plan.rs`.
+    Clients,
     /// Apply clippy's suggestions, format, and regenerate the reference.
     Fix,
     /// List the requirement rows that tests name, and the tests that name them.
@@ -77,6 +92,8 @@ fn dispatch(cli: Cli) -> Result<()> {
         Task::Fuzz(options) => fuzz::fuzz(&workspace, &options),
         Task::Bench(options) => bench::bench(&workspace, &options),
         Task::Recall(options) => recall::recall(&workspace, &options),
+        Task::Conformance => conformance::conformance(&workspace),
+        Task::Clients => clients::clients(&workspace),
         Task::Fix => fix::fix(&workspace),
         Task::Coverage => coverage::coverage(&workspace),
     }

@@ -1,7 +1,9 @@
 //! Runs other programs, with errors that name the whole command.
 
 use std::ffi::OsStr;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
@@ -24,6 +26,28 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
         bail!("`{line}` failed ({}):\n{}", output.status, complaint.trim_end());
     }
     String::from_utf8(output.stdout).with_context(|| format!("`{line}` wrote something that is not UTF-8"))
+}
+
+/// Runs a command that must not hang: after the limit it is stopped, and that is an error.
+///
+/// Its arguments may be credentials, so only the program is named.
+pub(crate) fn finish_within(command: &mut Command, limit: Duration) -> Result<ExitStatus> {
+    let line = command.get_program().to_string_lossy().into_owned();
+    let started = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("`{line}` could not be started"))?;
+    loop {
+        if let Some(status) = child.try_wait().with_context(|| format!("`{line}` cannot be watched"))? {
+            return Ok(status);
+        }
+        if started.elapsed() > limit {
+            child
+                .kill()
+                .and_then(|()| child.wait())
+                .with_context(|| format!("`{line}` cannot be stopped"))?;
+            bail!("`{line}` was stopped: it ran longer than {} s", limit.as_secs());
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// The command as one would type it, so that an error can be repeated by hand.
@@ -64,6 +88,19 @@ mod tests {
         let error = capture(Command::new("sh").args(["-c", "echo no such luck >&2; exit 3"])).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("exit 3") && text.contains("no such luck"), "{text}");
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_stopped() {
+        let error = finish_within(Command::new("sleep").arg("60"), Duration::from_millis(50)).unwrap_err();
+        assert!(error.to_string().contains("longer than"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_ends_in_time_gives_its_status() {
+        let ends =
+            |program: &str| finish_within(&mut Command::new(program), Duration::from_secs(10)).unwrap();
+        assert!(ends("true").success() && !ends("false").success());
     }
 
     #[test]

@@ -7,12 +7,12 @@ use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 
 use crate::workspace::Workspace;
-use crate::{fuzz, generate, process, recall, tidy, tools};
+use crate::{clients, conformance, coverage, fuzz, generate, process, recall, tidy, tools};
 
 /// Run everything CI runs; the first failure stops it.
 ///
-/// The steps, in order: fmt, clippy, docs, tidy, deny, generate, nextest, doctests, recall, fuzz.
-/// The last lines are a table of what ran and how long it took. A failure names the command that repeats it.
+/// The steps, in order: fmt, clippy, docs, tidy, deny, generate, rows, nextest, doctests, recall,
+/// conformance, clients, fuzz. The last lines are a table of what ran and how long it took. A failure names the command that repeats it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Leave a step out; repeat for several.
@@ -37,12 +37,18 @@ enum Step {
     Deny,
     /// The reference is what the code would generate.
     Generate,
+    /// Every requirement row is named by a test.
+    Rows,
     /// Every test.
     Nextest,
     /// Examples in documentation.
     Doctests,
     /// Known things are found first by the search of a live server.
     Recall,
+    /// The official MCP suite against our HTTP endpoint.
+    Conformance,
+    /// Public MCP clients against the real adapter.
+    Clients,
     /// Generated requests against a live server.
     Fuzz,
 }
@@ -67,11 +73,14 @@ impl Step {
             Self::Tidy => tidy::tidy(workspace),
             Self::Deny => deny(workspace),
             Self::Generate => generate::generate(workspace, &generate::Options::checking()),
+            Self::Rows => coverage::rows(workspace),
             Self::Nextest => nextest(workspace),
             Self::Doctests => {
                 process::run(&mut workspace.cargo(["test", "--workspace", "--doc", "--locked"]))
             }
             Self::Recall => recall::recall(workspace, &recall::Options::of_known_items(workspace)),
+            Self::Conformance => conformance::conformance(workspace),
+            Self::Clients => clients::clients(workspace),
             Self::Fuzz => fuzz::fuzz(workspace, &fuzz::Options::default()),
         }
     }
@@ -145,7 +154,7 @@ struct Report {
 impl Report {
     /// Every step, also those a failure kept from running.
     fn table(&self, total: Duration) -> String {
-        let mut table = String::from("step      result       time\n");
+        let mut table = String::from("step        result         time\n");
         for &step in Step::value_variants() {
             let (result, time) = match self.rows.iter().find(|(ran, _)| *ran == step) {
                 Some((_, Outcome::Passed(elapsed))) => ("passed", seconds(*elapsed)),
@@ -153,10 +162,10 @@ impl Report {
                 Some((_, Outcome::Skipped)) => ("skipped", String::new()),
                 None => ("not reached", String::new()),
             };
-            let row = format!("{:<9} {result:<11} {time:>7}", step.name());
+            let row = format!("{:<11} {result:<11} {time:>7}", step.name());
             writeln!(table, "{}", row.trim_end()).expect("a string takes any text");
         }
-        write!(table, "{:<9} {:<11} {:>7}", "total", "", seconds(total)).expect("a string takes any text");
+        write!(table, "{:<11} {:<11} {:>7}", "total", "", seconds(total)).expect("a string takes any text");
         table
     }
 }
@@ -177,14 +186,14 @@ mod tests {
     fn every_step_runs_unless_asked_otherwise() {
         let all = selected(&Options { skip: vec![], only: vec![] });
         let expected =
-            ["fmt", "clippy", "docs", "tidy", "deny", "generate", "nextest", "doctests", "recall", "fuzz"];
-        assert_eq!(all, expected);
+            "fmt clippy docs tidy deny generate rows nextest doctests recall conformance clients fuzz";
+        assert_eq!(all.join(" "), expected);
     }
 
     #[test]
     fn skip_leaves_out_and_only_picks() {
         let without = selected(&Options { skip: vec![Step::Fuzz, Step::Deny], only: vec![] });
-        assert!(!without.contains(&"fuzz".to_owned()) && without.len() == 8);
+        assert!(!without.contains(&"fuzz".to_owned()) && without.len() == 11);
         assert_eq!(selected(&Options { skip: vec![], only: vec![Step::Tidy] }), ["tidy"]);
     }
 
@@ -197,9 +206,9 @@ mod tests {
             ],
         };
         let table = report.table(Duration::from_secs(22));
-        assert!(table.contains("fmt       passed        1.5 s"), "{table}");
-        assert!(table.contains("clippy    FAILED       20.0 s"), "{table}");
-        assert!(table.contains("fuzz      not reached"), "{table}");
+        assert!(table.contains("fmt         passed        1.5 s"), "{table}");
+        assert!(table.contains("clippy      FAILED       20.0 s"), "{table}");
+        assert!(table.contains("fuzz        not reached"), "{table}");
     }
 
     #[test]

@@ -48,15 +48,23 @@ impl Workspace {
     }
 
     /// Builds `pdpp` and returns the executable's path.
-    ///
+    pub(crate) fn build_pdpp(&self) -> Result<PathBuf> {
+        self.build("--bin", "pdpp")
+    }
+
+    /// Builds an example and returns the executable's path.
+    pub(crate) fn build_example(&self, name: &str) -> Result<PathBuf> {
+        self.build("--example", name)
+    }
+
     /// The test profile and the whole workspace's features make its dependencies the ones the
     /// tests link, so nothing is compiled for this alone.
-    pub(crate) fn build_pdpp(&self) -> Result<PathBuf> {
-        let mut build =
-            self.cargo(["build", "--locked", "--workspace", "--bin", "pdpp", "--profile", "test"]);
+    fn build(&self, kind: &str, name: &str) -> Result<PathBuf> {
+        let mut build = self.cargo(["build", "--locked", "--workspace", kind, name, "--profile", "test"]);
         build.arg("--message-format=json-render-diagnostics").stderr(std::process::Stdio::inherit());
         let messages = process::capture(&mut build)?;
-        find_executable(&messages).context("cargo built `pdpp` without saying where it is")
+        find_executable(&messages, name)
+            .with_context(|| format!("cargo built `{name}` without saying where it is"))
     }
 }
 
@@ -72,11 +80,11 @@ struct BuildTarget {
 }
 
 /// Where cargo's JSON messages say the binary is; the target directory may be configured elsewhere.
-fn find_executable(messages: &str) -> Option<PathBuf> {
+fn find_executable(messages: &str, name: &str) -> Option<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<BuildMessage>(line).ok())
-        .filter(|message| message.target.as_ref().is_some_and(|target| target.name == "pdpp"))
+        .filter(|message| message.target.as_ref().is_some_and(|target| target.name == name))
         .find_map(|message| message.executable)
 }
 
@@ -93,11 +101,11 @@ mod tests {
             "\n",
             r#"{"reason":"build-finished","success":true}"#,
         );
-        assert_eq!(find_executable(messages), Some(PathBuf::from("/t/debug/pdpp")));
+        assert_eq!(find_executable(messages, "pdpp"), Some(PathBuf::from("/t/debug/pdpp")));
     }
 
     #[test]
     fn a_build_without_the_binary_finds_nothing() {
-        assert_eq!(find_executable(r#"{"reason":"build-finished","success":true}"#), None);
+        assert_eq!(find_executable(r#"{"reason":"build-finished","success":true}"#, "pdpp"), None);
     }
 }

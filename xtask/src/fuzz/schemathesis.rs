@@ -1,20 +1,19 @@
-//! Installs schemathesis, configures it for the loaded samples, and runs it.
+//! Finds schemathesis, configures it for the loaded samples, and runs it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
 use crate::fuzz::Options;
 use crate::fuzz::samples::Samples;
 use crate::process;
+use crate::venv::Venv;
 use crate::workspace::Workspace;
 
 const CONFIG: &str = "xtask/schemathesis.toml";
-const REQUIREMENTS: &str = "xtask/requirements.txt";
 /// A run of the default size takes a fraction of this; one that reaches it hangs.
 const LONGEST_RUN: Duration = Duration::from_mins(10);
 
@@ -34,20 +33,8 @@ pub(super) struct Run<'a> {
 }
 
 impl Schemathesis {
-    /// A copy of the requirements inside the environment says what was installed from them.
     pub(super) fn find_or_install(workspace: &Workspace) -> Result<Self> {
-        let environment = workspace.tools().join("venv");
-        let (program, installed) = (environment.join("bin/schemathesis"), environment.join("installed.txt"));
-        let wanted = fs::read_to_string(workspace.path(REQUIREMENTS))
-            .with_context(|| format!("{REQUIREMENTS} cannot be read"))?;
-        if !program.is_file() || fs::read_to_string(&installed).ok().as_ref() != Some(&wanted) {
-            println!("installing schemathesis into .xtask/venv");
-            make_environment(&environment)?;
-            let mut pip = Command::new(environment.join("bin/python"));
-            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS]);
-            process::run(pip.current_dir(workspace.root()))?;
-            fs::write(&installed, wanted).context("the environment cannot be marked as complete")?;
-        }
+        let program = Venv::find_or_install(workspace)?.program("schemathesis");
         Ok(Self { program, storage: workspace.tools().join("hypothesis") })
     }
 
@@ -62,7 +49,11 @@ impl Schemathesis {
         // Its own working directory, so that nothing it writes lands in the repository.
         command.current_dir(run.config.parent().unwrap_or(Path::new(".")));
         command.env("HYPOTHESIS_STORAGE_DIRECTORY", &self.storage);
-        finish_within(&mut command, LONGEST_RUN)
+        let status = process::finish_within(&mut command, LONGEST_RUN)?;
+        if !status.success() {
+            bail!("schemathesis found failures ({status})");
+        }
+        Ok(())
     }
 }
 
@@ -92,40 +83,6 @@ fn dictionary(words: &[String]) -> String {
     words.iter().flat_map(|word| ["\"".to_owned(), quoted(word), "\"\n".to_owned()]).collect()
 }
 
-/// Debian leaves `venv` out of its Python; the package is installed when that is allowed.
-fn make_environment(environment: &Path) -> Result<()> {
-    let mut venv = Command::new("python3");
-    venv.args(["-m", "venv", "--clear"]).arg(environment);
-    let Err(error) = process::capture(&mut venv) else {
-        return Ok(());
-    };
-    let root = process::capture(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    if !root {
-        return Err(error.context("install Python 3 with its venv module (Debian: python3-venv)"));
-    }
-    process::run(Command::new("apt-get").args(["update", "-qq"]))?;
-    process::run(Command::new("apt-get").args(["install", "-y", "-qq", "python3", "python3-venv"]))?;
-    process::capture(&mut venv).map(drop)
-}
-
-fn finish_within(command: &mut Command, limit: Duration) -> Result<()> {
-    let started = Instant::now();
-    let mut child = command.spawn().context("schemathesis could not be started")?;
-    loop {
-        if let Some(status) = child.try_wait().context("schemathesis cannot be watched")? {
-            if !status.success() {
-                bail!("schemathesis found failures ({status})");
-            }
-            return Ok(());
-        }
-        if started.elapsed() > limit {
-            child.kill().and_then(|()| child.wait()).context("schemathesis cannot be stopped")?;
-            bail!("schemathesis was stopped: it ran longer than {} s", limit.as_secs());
-        }
-        thread::sleep(Duration::from_millis(100));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,17 +90,5 @@ mod tests {
     #[test]
     fn dictionary_words_are_quoted() {
         assert_eq!(dictionary(&["plain".into(), r#"["a\b"]"#.into()]), "\"plain\"\n\"[\\\"a\\\\b\\\"]\"\n");
-    }
-
-    #[test]
-    fn a_run_that_hangs_is_stopped() {
-        let error = finish_within(Command::new("sleep").arg("60"), Duration::from_millis(50)).unwrap_err();
-        assert!(error.to_string().contains("longer than"), "{error}");
-    }
-
-    #[test]
-    fn a_run_that_finds_failures_fails() {
-        assert!(finish_within(&mut Command::new("false"), Duration::from_secs(10)).is_err());
-        assert!(finish_within(&mut Command::new("true"), Duration::from_secs(10)).is_ok());
     }
 }
