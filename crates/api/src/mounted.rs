@@ -4,7 +4,11 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::middleware::map_response;
 use axum::response::Response;
+use axum::routing::MethodRouter;
+use http::HeaderValue;
+use http::header::CACHE_CONTROL;
 use http::request::Parts;
 use pdpp_access::Principal;
 use pdpp_wire::Code;
@@ -12,12 +16,23 @@ use pdpp_wire::Code;
 use crate::authority::authenticate;
 use crate::dispatch::router_beside;
 use crate::error::ErrorContext;
+use crate::frame::AnsweredRoute;
 use crate::request_id::RequestId;
 use crate::{ApiError, ApiState};
 
-/// The whole REST surface as one router, with further endpoints inside the same frame.
-pub fn router_with(state: Arc<ApiState>, endpoints: Router<Arc<ApiState>>) -> Router {
-    router_beside(state, endpoints)
+/// The whole REST surface as one router, with one further endpoint inside the same frame.
+pub fn router_with(
+    state: Arc<ApiState>,
+    path: &'static str,
+    endpoint: MethodRouter<Arc<ApiState>>,
+) -> Router {
+    let mark = move |mut response: Response| async move {
+        response.extensions_mut().insert(AnsweredRoute(path));
+        let private = HeaderValue::from_static("private, no-store");
+        response.headers_mut().entry(CACHE_CONTROL).or_insert(private);
+        response
+    };
+    router_beside(state, Router::new().route(path, endpoint).layer(map_response(mark)))
 }
 
 /// Lets a request with a client's token pass; anyone else gets the answer that says what to do.

@@ -1,7 +1,10 @@
 //! The engine: settings, one client, and the way every tool reaches the resource server.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::FutureExt as _;
 use pdpp_client::{Answer, Bearer, Client, Request};
 use pdpp_wire::Code;
 use serde_json::{Map, Value};
@@ -63,6 +66,8 @@ pub struct Adapter {
     pub(crate) settings: Arc<Settings>,
     /// What this bearer is shown of streams' display roles.
     pub(crate) roles: RoleCache,
+    /// Set once the server has said that the bearer is the owner's.
+    owner: Arc<AtomicBool>,
 }
 
 /// A server's answer in JSON.
@@ -77,7 +82,7 @@ pub(crate) struct Reply {
 impl Adapter {
     /// Puts an adapter before a client.
     pub fn new(client: Client, settings: Settings) -> Self {
-        Self { client, settings: Arc::new(settings), roles: RoleCache::default() }
+        Self { client, settings: Arc::new(settings), roles: RoleCache::default(), owner: Arc::default() }
     }
 
     /// The same adapter for another bearer.
@@ -87,6 +92,7 @@ impl Adapter {
             client: self.client.with_bearer(bearer),
             settings: Arc::clone(&self.settings),
             roles: RoleCache::default(),
+            owner: Arc::default(),
         }
     }
 
@@ -110,7 +116,10 @@ impl Adapter {
             return Failure::adapter(Code::NotFound, message).outcome(self.provider_url());
         };
         let outcome = match Arguments::check(spec.name, spec.params, given) {
-            Ok(arguments) => (spec.run)(self.clone(), arguments).await,
+            Ok(arguments) => {
+                let work = AssertUnwindSafe((spec.run)(self.clone(), arguments)).catch_unwind();
+                work.await.unwrap_or_else(|_| Err(defect()))
+            }
             Err(failure) => Err(failure),
         };
         outcome.unwrap_or_else(|failure| failure.outcome(self.provider_url()))
@@ -122,6 +131,9 @@ impl Adapter {
 
     /// Sends a request; a refusal is a failure.
     pub(crate) async fn send(&self, request: &Request) -> Result<Answer, Failure> {
+        if self.owner.load(Ordering::Relaxed) {
+            return Err(owner_refused());
+        }
         let answer = self.client.send(request).await?;
         if answer.is_success() { Ok(answer) } else { Err(Failure::refused(&answer)) }
     }
@@ -133,7 +145,12 @@ impl Adapter {
         if answer.body.is_empty() && answer.status == 204 {
             return Ok(reply(Value::Null));
         }
-        serde_json::from_slice(&answer.body).map(reply).map_err(|_| {
+        let parsed = serde_json::from_slice::<Value>(&answer.body);
+        if parsed.as_ref().is_ok_and(is_owners) {
+            self.owner.store(true, Ordering::Relaxed);
+            return Err(owner_refused());
+        }
+        parsed.map(reply).map_err(|_| {
             let kind = answer.media_type.as_deref().unwrap_or("no media type");
             let message = format!(
                 "The resource server answered status {} with {} bytes of {}, which is no JSON. Check the provider URL.",
@@ -144,4 +161,24 @@ impl Adapter {
             Failure::adapter(Code::RsInvalidResponse, message)
         })
     }
+}
+
+/// Whether a schema says that it was given to the owner. Where a token came from cannot tell; the server can.
+fn is_owners(body: &Value) -> bool {
+    let bearer = body.get("bearer").or_else(|| body.get("data").and_then(|data| data.get("bearer")));
+    bearer.and_then(|bearer| bearer.get("token_kind")).and_then(Value::as_str) == Some("owner")
+}
+
+/// A defect of ours ends one call, not the conversation.
+fn defect() -> Failure {
+    Failure::adapter(
+        Code::ApiError,
+        "The call failed because of a defect in the adapter; other calls still work.",
+    )
+}
+
+fn owner_refused() -> Failure {
+    let message = "The token is the owner's, and an assistant must not hold it. Nothing was shown; make a scoped one \
+                   with `pdpp grant create`.";
+    Failure::adapter(Code::OwnerTokenRefused, message)
 }

@@ -2,7 +2,7 @@
 //!
 //! The answers to the requests of a batch leave together, in one array, when the last of them is there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rmcp::model::{ErrorData, JsonRpcMessage, RequestId, ServerResult};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
@@ -56,6 +56,10 @@ impl Batches {
                 _ => None,
             })
             .collect();
+        let mut known: HashSet<&RequestId> = self.members.keys().collect();
+        if !ids.iter().all(|id| known.insert(id)) {
+            return refuse("Two requests have the same id.".to_owned());
+        }
         if !ids.is_empty() {
             self.next += 1;
             self.open.insert(self.next, OpenBatch { missing: ids.len(), answers: Vec::new() });

@@ -29,6 +29,9 @@ struct Place {
     depth: usize,
 }
 
+/// The most members that are cut one by one; a row with more is shown by the head of its JSON.
+const MEMBERS: usize = 200;
+
 /// Cuts every string of `value` at `cap` characters.
 pub(crate) fn cut_strings(value: &mut Value, cap: usize, handle: Option<&RecordHandle>) -> Vec<Cut> {
     let mut cuts = Vec::new();
@@ -63,7 +66,7 @@ pub(crate) fn fit_row(row: &mut Value, tokens: usize, handle: Option<&RecordHand
     }
     // Many short values: whole members become the head of their JSON, the largest first.
     let mut spent = cost(row);
-    for (pointer, name) in members(row) {
+    for (pointer, name) in members(row).into_iter().take(MEMBERS) {
         if spent <= tokens {
             break;
         }

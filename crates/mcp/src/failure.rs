@@ -5,11 +5,15 @@ use pdpp_client::{Answer, ClientError};
 use pdpp_wire::Code;
 use serde_json::{Map, Value, json};
 
+use crate::bounded::cut_strings;
 use crate::outcome::Outcome;
 use crate::shown::neutral;
 
 /// The longest error text a model is given, in characters.
 const MAX_TEXT_CHARS: usize = 4_000;
+
+/// The longest string of an error that is shown.
+const MAX_STRING_CHARS: usize = 2_000;
 
 /// Why a call did not succeed.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +113,9 @@ impl Failure {
 
     /// The result the model sees.
     pub(crate) fn outcome(&self, provider_url: &str) -> Outcome {
-        let error = neutral(&Value::Object(self.error.clone())).value;
+        let mut error = neutral(&Value::Object(self.error.clone())).value;
+        // An error costs no more in the structure than it may in the text.
+        cut_strings(&mut error, MAX_STRING_CHARS, None);
         let mut text = match &self.preface {
             Some(preface) => format!("{}\n{error}", pdpp_evidence::neutralise(preface).text),
             None => error.to_string(),

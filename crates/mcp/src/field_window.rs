@@ -64,7 +64,7 @@ fn shorter(window: &Window, allowed: usize, cost: usize) -> Selector {
     let fitting = u64::try_from(fitting).unwrap_or(u64::MAX).max(1);
     let start = window.number("start_chars").unwrap_or(0);
     let offset = match window.number("match_start_chars") {
-        Some(matched) if matched >= start + fitting / 2 => matched.saturating_sub(fitting / 4),
+        Some(matched) if matched >= start.saturating_add(fitting / 2) => matched.saturating_sub(fitting / 4),
         _ => start,
     };
     Selector {
@@ -105,7 +105,9 @@ async fn ask(adapter: &Adapter, selector: &Selector) -> Result<Window, Failure> 
 fn with_way_on(selector: &Selector, failure: Failure) -> Failure {
     let (tool, arguments) = match failure.code() {
         "field_not_text" => {
-            ("fetch", serde_json::json!({"id": selector.record.id(), "fields": [selector.field_path]}))
+            // Projection is by top-level field.
+            let field = selector.field_path.split('.').next().unwrap_or_default();
+            ("fetch", serde_json::json!({"id": selector.record.id(), "fields": [field]}))
         }
         "query_not_found" => (
             "read_record_field",

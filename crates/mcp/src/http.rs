@@ -131,10 +131,20 @@ impl HttpEndpoint {
         }
         let mut answers = Vec::new();
         for message in messages {
+            let id = message.get("id").cloned().unwrap_or(Value::Null);
             let answer = self.one(handler.clone(), parts.clone(), Bytes::from(message.to_string())).await;
+            let status = answer.status();
+            // What is wrong with the headers is wrong for the whole batch.
+            if [StatusCode::FORBIDDEN, StatusCode::NOT_ACCEPTABLE].contains(&status) {
+                return answer;
+            }
             let Ok(body) = answer.into_body().collect().await;
-            // A notification has no answer.
-            answers.extend(serde_json::from_slice::<Value>(&body.to_bytes()));
+            match serde_json::from_slice::<Value>(&body.to_bytes()) {
+                Ok(answer) => answers.push(answer),
+                Err(_) if status.is_client_error() => answers.push(complaint(&id, -32600, "Invalid request")),
+                // A notification has no answer.
+                Err(_) => {}
+            }
         }
         if answers.is_empty() {
             let mut accepted = Response::new(Full::new(Bytes::new()).boxed());
@@ -151,7 +161,11 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn refusal(status: StatusCode, code: i32, message: &str) -> HttpAnswer {
-    json(status, &json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}}))
+    json(status, &complaint(&Value::Null, code, message))
+}
+
+fn complaint(id: &Value, code: i32, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
 fn json(status: StatusCode, body: &Value) -> HttpAnswer {

@@ -8,8 +8,11 @@ use tracing_subscriber::EnvFilter;
 use crate::LogFormat;
 
 /// Starts logging for this process; a second call changes nothing.
+///
+/// The MCP library logs whole messages, record text included, so no level lets it say more than warnings.
 pub fn start_logging(format: LogFormat, level: &str) {
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let level = format!("{level},rmcp=warn");
+    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info,rmcp=warn"));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {
         LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).with_target(false).try_init(),

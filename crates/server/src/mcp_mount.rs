@@ -37,7 +37,7 @@ pub(crate) fn router(state: Arc<ApiState>, public_url: &str, personal: &Personal
         let mount = Arc::clone(&mount);
         async move { mount.answer(&state, request).await }
     };
-    router_with(state, Router::new().route("/mcp", any(serve)))
+    router_with(state, "/mcp", any(serve))
 }
 
 /// The time as this data directory knows it.

@@ -134,7 +134,7 @@ fn usage() -> String {
 /// talkative level leaves it out; a panic says where, and not what it was about.
 fn log_to_stderr() {
     let level = variable("PDPP_LOG").or_else(|| variable("PDPP_LOG_LEVEL"));
-    start_logging(LogFormat::Text, &format!("{},rmcp=warn", level.as_deref().unwrap_or("warn")));
+    start_logging(LogFormat::Text, level.as_deref().unwrap_or("warn"));
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         terminal::note(&format!("pdpp mcp: a defect at {place}; the call it happened in is lost"));

@@ -4,6 +4,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
+use pdpp_evidence::MAX_LIMIT_CHARS;
 use serde_json::{Map, Value, json};
 
 use super::Window;
@@ -112,7 +113,7 @@ impl Window {
 
     /// The limit of the next window: that of this one.
     fn limit(&self) -> u64 {
-        self.number("limit_chars").unwrap_or_else(|| self.length()).max(1)
+        self.number("limit_chars").unwrap_or_else(|| self.length()).clamp(1, MAX_LIMIT_CHARS as u64)
     }
 
     fn next(&self) -> Option<Value> {

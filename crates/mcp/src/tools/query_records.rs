@@ -36,7 +36,7 @@ pub(crate) const SPEC: Spec = Spec {
         Param::optional("limit", Kind::Integer { min: 1, max: Some(100) }, ""),
         Param::optional("cursor", Kind::Text, ""),
         Param::optional("order", Kind::Text, ""),
-        Param::optional("sort", Kind::Text, "such as -emitted_at"),
+        Param::optional("sort", Kind::Text, "-field for descending; see sort= in schema"),
         Param::optional("count", Kind::Choice(&["none", "estimated", "exact"]), ""),
         Param::optional("filter", Kind::Filter, FILTER_HELP),
         Param::optional("fields", Kind::Texts, ""),

@@ -122,4 +122,19 @@ async fn hostile_error_text_stays_inside_its_quotes() {
     assert!(!result.visible().contains('\u{202e}') && !result.text.contains('\u{1b}'));
     let (_, long) = call(|_| Reply::error(400, "bad", &"x".repeat(100_000))).await;
     assert!(long.text.chars().count() <= 4_000);
+    assert!(long.structured.to_string().len() <= 6_000);
+}
+
+/// S3-R1: a server that says the token is the owner's gets no further request with it, and the model sees none of it.
+#[tokio::test]
+async fn an_owners_token_is_refused_as_soon_as_the_server_says_so() {
+    let schema = json!({"object": "schema", "bearer": {"token_kind": "owner", "scope": "owner"},
+        "connectors": [{"connector_key": "secret-source", "streams": [{"name": "diary"}]}]});
+    let fake = Fake::always(schema).await;
+    let mut host = Host::connect(&fake).await;
+    let result = host.call("schema", json!({})).await;
+    assert_complete(&result, "owner_token_refused");
+    assert!(!result.visible().contains("diary"));
+    assert_complete(&host.call("list_streams", json!({})).await, "owner_token_refused");
+    assert_eq!(fake.seen().len(), 1);
 }

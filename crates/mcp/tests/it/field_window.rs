@@ -288,3 +288,20 @@ async fn field_text_cannot_forge_its_frame() {
     assert!(!head.contains("evil"));
     assert_eq!(result.structured["unsafe_chars_replaced"], 2);
 }
+
+/// A server with impossible numbers gets an answer, and the next call it is told to make is one we take.
+#[tokio::test]
+async fn impossible_offsets_are_survived() {
+    let fake = Fake::start(|_| {
+        Reply::json(&json!({"object": "field_window", "field": {"path": "text", "type": "string"}, "window": {
+            "text": "word ".repeat(20_000), "start_chars": u64::MAX, "end_chars": u64::MAX, "total_chars": u64::MAX,
+            "limit_chars": 65_536, "complete": false, "match_start_chars": u64::MAX, "match_end_chars": u64::MAX,
+            "next_offset_chars": 5, "previous_offset_chars": u64::MAX}}))
+    })
+    .await;
+    let mut host = Host::connect(&fake).await;
+    let result = host.call("read_record_field", json!({"id": "cin_a/orders:o1", "field_path": "text"})).await;
+    assert!(!result.is_error, "{}", result.text);
+    let next = host.call("read_record_field", result.structured["next"]["args"].clone()).await;
+    assert_ne!(next.code(), "invalid_arguments");
+}

@@ -135,6 +135,10 @@ async fn a_batch_is_answered_together_in_the_revision_that_has_batches() {
     ]);
     host.send_line(&batch.to_string()).await;
     let answers = host.receive().await;
+    let repeated =
+        json!([{"jsonrpc": "2.0", "id": 9, "method": "ping"}, {"jsonrpc": "2.0", "id": 9, "method": "ping"}]);
+    host.send_line(&repeated.to_string()).await;
+    assert_eq!(host.receive().await["error"]["code"], -32600, "two requests with one id");
     let mut ids: Vec<u64> =
         answers.as_array().unwrap().iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
     ids.sort_unstable();

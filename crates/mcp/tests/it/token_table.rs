@@ -110,7 +110,7 @@ async fn the_cost_of_each_tool_is_in_the_reference() {
     ] {
         let result = host.call(tool, arguments.clone()).await;
         assert!(!result.is_error, "{tool}: {}", result.text);
-        let content = result.raw["content"].to_string();
+        let content = with_one_tag(&result.raw["content"].to_string());
         let structured = result.structured.to_string();
         let count = |text: &str| bpe.encode_ordinary(text).len();
         let (text_tokens, structured_tokens) = (count(&content), count(&structured));
@@ -129,6 +129,11 @@ async fn the_cost_of_each_tool_is_in_the_reference() {
         tools.len()
     );
     assert!(tools.len() <= 16_384 && list <= 4_000);
-    // The frame around field text is marked with a word that differs from run to run.
     expect_file!["../../../../docs/reference/mcp-tokens.md"].assert_eq(&page);
+}
+
+/// The frame around field text is marked with a word that differs from run to run; the table must not.
+fn with_one_tag(content: &str) -> String {
+    let Some((_, rest)) = content.split_once("--- field text ") else { return content.to_owned() };
+    content.replace(&rest[..16], "0123456789abcdef")
 }

@@ -127,7 +127,8 @@ impl<'v> Record<'v> {
         }
         let label = ["display_name", "connector_key", "connection_id", "connector_instance_id"]
             .iter()
-            .find_map(|name| record::text(self.row, name).or_else(|| record::text(self.payload(), name)));
+            .find_map(|name| record::text(self.row, name).or_else(|| record::text(self.payload(), name)))
+            .map(short_name);
         let authored = TIMES.iter().find_map(|name| record::text(self.payload(), name));
         let time = self.display().event_time.or(authored).or_else(|| record::text(self.row, "emitted_at"));
         if label.is_none() && time.is_none() {
@@ -181,4 +182,10 @@ fn is_address(url: &str) -> bool {
     let scheme = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
     let path = url.starts_with('/') && !url.starts_with("//");
     (scheme || path) && url.chars().count() <= URL_CHARS && !url.contains(char::is_whitespace)
+}
+
+/// The last word of a source's id: `urn:pdpp:source:chat` and `https://registry.test/connectors/chat` are `chat`.
+fn short_name(source: &str) -> &str {
+    let is_id = source.starts_with("urn:") || source.contains("://");
+    source.rsplit(['/', ':']).next().filter(|name| is_id && !name.is_empty()).unwrap_or(source)
 }

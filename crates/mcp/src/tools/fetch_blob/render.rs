@@ -33,7 +33,7 @@ pub(super) fn outcome(
 ) -> Outcome {
     let media_type = answer.media_type.as_deref().unwrap_or("application/octet-stream");
     let (start, total) = placed(asked, answer);
-    let bytes = &answer.body[..];
+    let bytes = skipped(asked, answer);
     let whole = start == 0 && total == bytes.len() as u64;
     let picture = PICTURES.contains(&media_type) && whole && bytes.len() <= MAX_IMAGE_BYTES;
     let shown = if picture {
@@ -90,22 +90,31 @@ pub(super) fn outcome(
     Outcome::new(text, structured).block(ContentBlock::resource(block)).resource("blob", uri)
 }
 
+/// The bytes that were asked for, when the server sent everything instead.
+fn skipped(asked: Option<ByteRange>, answer: &Answer) -> &[u8] {
+    let whole = answer.status != 206 && answer.content_range.is_none();
+    let start = asked.filter(|_| whole).map_or(0, |range| usize::try_from(range.start).unwrap_or(usize::MAX));
+    answer.body.get(start..).unwrap_or_default()
+}
+
 /// Where the bytes start, and how many there are in all.
 fn placed(asked: Option<ByteRange>, answer: &Answer) -> (u64, u64) {
     let length = answer.body.len() as u64;
     let stated = answer.content_range.as_deref().and_then(|range| {
         let (span, total) = range.strip_prefix("bytes ")?.split_once('/')?;
         let start: u64 = span.split_once('-')?.0.parse().ok()?;
-        Some((start, total.parse().unwrap_or(start + length)))
+        // Numbers that no blob reaches are no place in one.
+        let start = Some(start).filter(|start| *start < 1 << 53)?;
+        Some((start, total.parse().ok().filter(|total: &u64| *total < 1 << 53).unwrap_or(start + length)))
     });
     match stated {
         Some((start, total)) => (start, total.max(start + length)),
-        // A server that ignores the range sends everything from the start.
         None if answer.status == 206 => {
             let start = asked.map_or(0, |range| range.start);
             (start, start + length)
         }
-        None => (0, length),
+        // A server that ignores the range sends everything; what was asked for is cut out here.
+        None => (asked.map_or(0, |range| range.start.min(length)), length),
     }
 }
 
@@ -122,8 +131,11 @@ fn text_prefix(bytes: &[u8], more: bool) -> usize {
             return length;
         }
         length = length * TEXT_TOKENS / cost * 9 / 10;
-        while length > 0 && bytes[length] & 0xC0 == 0x80 {
-            length -= 1;
+        // A character has at most three such bytes; more are no text, and are passed one by one.
+        for _ in 0..3 {
+            if length > 1 && bytes[length] & 0xC0 == 0x80 {
+                length -= 1;
+            }
         }
     }
 }

@@ -21,13 +21,19 @@ pub(super) fn fields<'d>(row: &Row<'d>) -> Vec<Field<'d>> {
         .map(|(name, capability)| Field {
             name,
             flags: match capability {
-                Value::String(flags) => neutralise(flags).text.into_owned(),
-                other => neutralise(&flags(other)).text.into_owned(),
+                Value::String(flags) => one_word(flags),
+                other => one_word(&flags(other)),
             },
         })
         .collect();
     fields.sort_by_key(|field| !field.is_granted());
     fields
+}
+
+/// Flags as one word: whatever a server wrote, they cannot end their bracket or their line.
+fn one_word(flags: &str) -> String {
+    let plain = |c: char| if c.is_whitespace() || "[]{};".contains(c) { '_' } else { c };
+    neutralise(flags).text.chars().map(plain).collect()
 }
 
 /// The names of the fields that can be read.
