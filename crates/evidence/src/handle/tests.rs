@@ -81,7 +81,7 @@ fn other_texts_are_refused() {
     ] {
         check(text, expect!["id contains invalid characters"]);
     }
-    check("orders:../../etc/passwd", expect!["id contains invalid characters"]);
+    check("orders:../../etc/passwd", expect!["connection_id contains invalid characters"]);
     check("../cin_a/orders:o1", expect!["connection_id contains invalid characters"]);
     check("orders:.", expect!["record_id contains invalid characters"]);
     check(".:o1", expect!["stream contains invalid characters"]);
