@@ -14,6 +14,8 @@ use crate::rank::Counts;
 
 /// How often a started engine looks at the log without being told.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often a catch-up begins again when a merge took a file away under it.
+const RETRIES: usize = 3;
 /// How long it is idle before it merges deleted passages away.
 const TIDY_AFTER: Duration = Duration::from_secs(30);
 
@@ -84,6 +86,12 @@ impl SearchEngine {
 
     /// Takes in everything the store holds now.
     pub async fn catch_up(&self) -> Result<(), SearchError> {
+        for _ in 0..RETRIES {
+            let done = self.apart(|core| async move { core.catch_up().await.map(drop) }).await;
+            if !done.as_ref().is_err_and(SearchError::is_vanished_file) {
+                return done;
+            }
+        }
         self.apart(|core| async move { core.catch_up().await.map(drop) }).await
     }
 

@@ -2,6 +2,7 @@
 
 use pdpp_store::StoreError;
 use tantivy::TantivyError;
+use tantivy::directory::error::OpenReadError;
 
 /// What went wrong. The index is derived, so nothing here ever means that data is lost.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,12 @@ impl From<SearchError> for StoreError {
 }
 
 impl SearchError {
+    /// Whether a file was gone that the last list of files still named: a merge that ends at that moment does that,
+    /// and the next list names what took its place.
+    pub(crate) fn is_vanished_file(&self) -> bool {
+        matches!(self, Self::Index(TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_))))
+    }
+
     /// Whether the files are not what they should be, so that only beginning anew helps.
     pub(crate) fn is_damage(&self) -> bool {
         matches!(

@@ -127,7 +127,10 @@ impl Opened {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let metas = metas(&meta);
         if seen.metas != metas {
-            self.reader.reload()?;
+            // A merge that ends in between takes files away; the second list names what took their place.
+            if self.reader.reload().is_err() {
+                self.reader.reload()?;
+            }
             let segments =
                 Arc::new(Segments::open(self.layout, self.reader.searcher(), Some(&seen.segments))?);
             *seen = Seen { metas, segments };
