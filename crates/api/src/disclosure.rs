@@ -166,7 +166,7 @@ pub(crate) async fn refused(
 pub(crate) async fn turned_away(
     state: &ApiState,
     bearer: Bearer,
-    (request_id, door, route): (&RequestId, Door, &Route),
+    (request_id, door, action): (&RequestId, Door, &str),
     stream: Option<String>,
     error: &ApiError,
 ) -> Result<(), ApiError> {
@@ -178,7 +178,7 @@ pub(crate) async fn turned_away(
         client_id: bearer.client_id,
         grant_ids: bearer.grant_ids,
         token_id: bearer.token_id,
-        action: route.action.to_owned(),
+        action: action.to_owned(),
         refused: Some(error.code()),
         stream: stream.and_then(|name| StreamName::parse(name).ok()),
         connection_ids: Vec::new(),

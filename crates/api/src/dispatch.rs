@@ -142,7 +142,7 @@ async fn answer(
         Ok(principal) => principal,
         Err(Stopped { error, bearer: None }) => return Err(error),
         Err(Stopped { error, bearer: Some(bearer) }) => {
-            disclosure::turned_away(state, *bearer, (request_id, door, route), stream, &error).await?;
+            disclosure::turned_away(state, *bearer, (request_id, door, route.action), stream, &error).await?;
             return Err(error);
         }
     };

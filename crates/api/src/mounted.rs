@@ -11,9 +11,11 @@ use http::HeaderValue;
 use http::header::CACHE_CONTROL;
 use http::request::Parts;
 use pdpp_access::Principal;
+use pdpp_store::Door;
 use pdpp_wire::Code;
 
-use crate::authority::authenticate;
+use crate::authority::{Stopped, authenticate};
+use crate::disclosure::turned_away;
 use crate::dispatch::router_beside;
 use crate::error::ErrorContext;
 use crate::frame::AnsweredRoute;
@@ -35,11 +37,22 @@ pub fn router_with(
     router_beside(state, Router::new().route(path, endpoint).layer(map_response(mark)))
 }
 
-/// Lets a request with a client's token pass; anyone else gets the answer that says what to do.
+/// Lets a request with a client's token pass; anyone else gets the answer that says what to do. A token that opens
+/// nothing any more is written down, as at every door.
 ///
 /// `metadata_path` is appended to the address of the protected-resource document, because an endpoint has a
 /// document of its own.
-pub async fn admit_client(state: &ApiState, request: &Parts, metadata_path: &str) -> Result<(), Response> {
+pub async fn admit_client(
+    state: &ApiState,
+    request: &Parts,
+    door: Door,
+    metadata_path: &str,
+) -> Result<(), Response> {
+    let id = request
+        .extensions
+        .get::<RequestId>()
+        .cloned()
+        .unwrap_or_else(|| RequestId::of(&request.headers, state.entropy.as_ref()));
     let refused = match authenticate(state.authority.as_ref(), &request.headers).await {
         Ok(Principal::Client(_)) => return Ok(()),
         Ok(Principal::Owner(_)) => ApiError::new(
@@ -47,13 +60,14 @@ pub async fn admit_client(state: &ApiState, request: &Parts, metadata_path: &str
             "This endpoint takes a grant-scoped client or MCP package token, never an owner token; make one with \
              `pdpp grant create`, or use owner-agent REST onboarding.",
         ),
-        Err(stopped) => stopped.error,
+        Err(Stopped { error, bearer: None }) => error,
+        Err(Stopped { error, bearer: Some(bearer) }) => {
+            match turned_away(state, *bearer, (&id, door, "connect"), None, &error).await {
+                Ok(()) => error,
+                Err(unwritten) => unwritten,
+            }
+        }
     };
-    let id = request
-        .extensions
-        .get::<RequestId>()
-        .cloned()
-        .unwrap_or_else(|| RequestId::of(&request.headers, state.entropy.as_ref()));
     let metadata = state.resource_metadata.as_ref().map(|url| format!("{url}{metadata_path}"));
     let context = ErrorContext { resource_metadata: metadata.as_deref(), ..state.error_context(&id) };
     Err(refused.respond(context))

@@ -96,6 +96,13 @@ fn a_client_token_reads_and_the_ledger_says_so() {
     assert!(pdpp.ok(&["audit", "--json"]).contains("\"mcp\""), "the ledger names the door");
     pdpp.ok(&["grant", "revoke", &grant]);
     assert_eq!(endpoint.post(&token, &call("search", json!({"q": "long hose"}))).status, 403);
+    let ledger = pdpp.ok(&["audit", "--json"]);
+    let refusals: Vec<Value> = ledger
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|entry| entry["door"] == "mcp" && entry["refused"] == "grant_revoked")
+        .collect();
+    assert_eq!(refusals.len(), 1, "a token that opens nothing is written down: {ledger}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ struct Mount {
 impl Mount {
     async fn answer(&self, state: &ApiState, request: Request) -> Response {
         let (parts, body) = request.into_parts();
-        if let Err(refusal) = admit_client(state, &parts, "/mcp").await {
+        if let Err(refusal) = admit_client(state, &parts, Door::Mcp, "/mcp").await {
             return refusal;
         }
         let adapter = self.adapter.with_bearer(bearer(&parts));

@@ -119,3 +119,18 @@ fn windows_and_blobs_have_uris() {
     );
     assert_eq!(BlobHandle::parse("pdpp://field-window/x"), None);
 }
+
+/// What our own server mints is read back, whatever the key.
+#[test]
+fn minted_handles_are_read_back() {
+    for key in ["m_104:2", "a/b", "a..b", "ä", r#"["u","2026"]"#, "with space", &"k".repeat(129)] {
+        let minted = pdpp_wire::RecordRef {
+            connection_id: "cin_a1".parse().unwrap(),
+            stream: "messages".parse().unwrap(),
+            record_id: key.parse().unwrap(),
+        };
+        let read = RecordHandle::parse(&minted.result_id()).unwrap();
+        assert_eq!((read.connection_id.as_deref(), read.record_id.as_str()), (Some("cin_a1"), key));
+        assert_eq!(RecordHandle::parse(&read.id()), Ok(read));
+    }
+}
