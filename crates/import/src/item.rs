@@ -33,8 +33,46 @@ pub struct Complaint {
 }
 
 impl Complaint {
+    /// A complaint about a place.
+    pub fn new(where_: impl Into<String>, code: Code, message: impl Into<String>) -> Self {
+        Self { where_: where_.into(), code, message: message.into() }
+    }
+
     /// A complaint about a line.
     pub fn at_line(line_no: u64, rejection: Rejection) -> Self {
-        Self { where_: format!("line {line_no}"), code: rejection.code, message: rejection.message }
+        Self::new(format!("line {line_no}"), rejection.code, rejection.message)
+    }
+
+    /// A place whose bytes are not what its format promises.
+    pub fn damaged(where_: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(where_, Code::ImportDamaged, message)
+    }
+
+    /// A place that cannot be read at all.
+    pub fn unreadable(where_: impl Into<String>, error: &impl std::fmt::Display) -> Self {
+        Self::damaged(where_, format!("Cannot be read: {error}."))
+    }
+
+    pub(crate) fn unsafe_path(where_: impl Into<String>) -> Self {
+        Self::damaged(where_, "Its path leads out of the archive, or is no path; it was not opened.")
+    }
+
+    pub(crate) fn link(where_: impl Into<String>) -> Self {
+        Self::damaged(where_, "It is a link or a device, not a file; it was not followed.")
+    }
+
+    pub(crate) fn encrypted(where_: impl Into<String>) -> Self {
+        Self::damaged(where_, "It is encrypted; unpack it with its password and import the folder.")
+    }
+
+    pub(crate) fn too_deep(where_: impl Into<String>, depth: usize) -> Self {
+        Self::new(where_, Code::TooDeep, format!("More than {depth} archives lie inside each other here."))
+    }
+
+    /// The same complaint, its place below another.
+    #[must_use]
+    pub fn below(mut self, prefix: &str) -> Self {
+        self.where_.insert_str(0, prefix);
+        self
     }
 }

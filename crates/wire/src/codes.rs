@@ -107,6 +107,7 @@ codes! {
     AppendOnlyConflict => "append_only_conflict", 0, "An append-only record exists with other content.", "Append-only records cannot be rewritten; use a new key.";
     TooDeep => "too_deep", 0, "An ingest line is nested too deeply or is too large.", "Flatten or split the record.";
     ConnectorInstanceNotWritable => "connector_instance_not_writable", 0, "The connection does not accept records.", "Choose an active connection.";
+    ImportDamaged => "import_damaged", 0, "A part of an export is not what its format promises, or cannot be read.", "Everything else was loaded; export the part again if it matters.";
     InvalidArguments => "invalid_arguments", 0, "The arguments of a tool call do not fit its input schema.", "Correct the argument named in `param`.";
     InvalidFilter => "invalid_filter", 0, "A tool's `filter` is empty, or has a key or operator that does not exist.", "Write a typed object of field to value, or field to `gte`, `gt`, `lte`, `lt`.";
     InvalidRecordId => "invalid_record_id", 0, "A record id follows none of the known grammars.", "Pass an id exactly as a result printed it.";
