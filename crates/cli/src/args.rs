@@ -7,7 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use directories::ProjectDirs;
 
 use crate::commands::{
-    audit, connections, demo, grant, import, mcp, owner, read, reference, serve, streams, verify,
+    audit, collect, connections, demo, export, extract_text, grant, import, mcp, owner, read, reference,
+    serve, streams, verify,
 };
 
 /// Keep your data in one place, and let assistants read small, provable pieces of it.
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Demo(demo::DemoArgs),
     Serve(serve::ServeArgs),
     Import(import::ImportArgs),
+    Collect(collect::CollectArgs),
+    Export(export::ExportArgs),
     Connections(connections::ConnectionsArgs),
     Streams(streams::StreamsArgs),
     Grant(grant::GrantArgs),
@@ -35,6 +38,8 @@ pub(crate) enum Command {
     Mcp(mcp::McpArgs),
     Read(read::ReadArgs),
     Verify(verify::VerifyArgs),
+    #[command(hide = true)]
+    ExtractText(extract_text::ExtractTextArgs),
     #[command(hide = true)]
     Reference(reference::ReferenceArgs),
 }

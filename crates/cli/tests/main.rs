@@ -4,9 +4,11 @@
 
 mod audit;
 mod bad_input;
+mod collect;
 mod connections;
 mod crash;
 mod demo;
+mod exports;
 mod grant;
 mod import;
 mod journeys;

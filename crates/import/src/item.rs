@@ -53,11 +53,13 @@ impl Complaint {
         Self::damaged(where_, format!("Cannot be read: {error}."))
     }
 
-    pub(crate) fn unsafe_path(where_: impl Into<String>) -> Self {
+    /// A path that cannot be in a tree.
+    pub fn unsafe_path(where_: impl Into<String>) -> Self {
         Self::damaged(where_, "Its path leads out of the archive, or is no path; it was not opened.")
     }
 
-    pub(crate) fn link(where_: impl Into<String>) -> Self {
+    /// Something that is no file.
+    pub fn link(where_: impl Into<String>) -> Self {
         Self::damaged(where_, "It is a link or a device, not a file; it was not followed.")
     }
 

@@ -7,7 +7,7 @@ const KEEP: usize = 1024 * 1024;
 
 /// One line, or that it was too long.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'a> {
+pub enum Line<'a> {
     /// The line without its end.
     Whole(&'a [u8]),
     /// Skipped, however long it was, without keeping it.
@@ -16,7 +16,7 @@ pub(crate) enum Line<'a> {
 
 /// Cuts bytes into lines.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     reader: R,
     limit: usize,
     buffer: Vec<u8>,
@@ -24,17 +24,18 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(crate) fn new(reader: R, limit: usize) -> Self {
+    /// Starts reading; a line longer than `limit` bytes is skipped.
+    pub fn new(reader: R, limit: usize) -> Self {
         Self { reader, limit, buffer: Vec::new(), count: 0 }
     }
 
     /// How many lines were given; the number of the last one.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.count
     }
 
     /// The next line; `None` at the end.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.buffer.clear();
         self.buffer.shrink_to(KEEP);
         let (mut seen, mut too_long) = (false, false);

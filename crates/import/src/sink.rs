@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use pdpp_store::RecordLine;
 use serde_json::{Map, Value, json};
 
 use crate::Complaint;
@@ -15,13 +16,13 @@ pub trait Sink {
     /// Takes one record of a declared stream. What the stream's schema does not admit becomes a complaint.
     fn record(&mut self, draft: Draft) -> Result<(), Stop>;
 
+    /// Takes one record line as it was exported, with the moment it was emitted.
+    fn line(&mut self, line: RecordLine, place: &str) -> Result<(), Stop>;
+
     /// Takes the bytes of an attachment before the record that refers to them. A reader that fails halfway is the
     /// caller's complaint: `Ok(None)`, and nothing is kept.
-    fn attach(
-        &mut self,
-        attachment: &Attachment<'_>,
-        bytes: &mut dyn Read,
-    ) -> Result<Option<Attached>, Stop>;
+    fn attach(&mut self, attachment: &Attachment<'_>, bytes: &mut dyn Read)
+    -> Result<Option<Attached>, Stop>;
 
     /// Takes a complaint about something that was left out.
     fn complain(&mut self, complaint: Complaint) -> Result<(), Stop>;

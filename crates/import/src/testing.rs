@@ -7,15 +7,15 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pdpp_store::Admission;
+use pdpp_store::{Admission, RecordLine};
 use pdpp_wire::Instant;
 use pdpp_wire::manifest::Manifest;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Attached, Attachment, Bounds, Complaint, Draft, Entry, Format, InMemory, Nested, ReadSeek, Scratch, Sink, Stop,
-    Tree, detect,
+    Attached, Attachment, Bounds, Complaint, Draft, Entry, Format, InMemory, Nested, ReadSeek, Scratch, Sink,
+    Stop, Tree, detect,
 };
 
 /// A tree in memory.
@@ -93,6 +93,7 @@ impl Tree for MemoryTree {
 pub(crate) struct Kept {
     pub(crate) records: Vec<Draft>,
     pub(crate) complaints: Vec<Complaint>,
+    pub(crate) lines: Vec<(String, RecordLine)>,
     pub(crate) blobs: BTreeMap<String, Vec<u8>>,
 }
 
@@ -102,7 +103,16 @@ impl Sink for Kept {
         Ok(())
     }
 
-    fn attach(&mut self, attachment: &Attachment<'_>, bytes: &mut dyn Read) -> Result<Option<Attached>, Stop> {
+    fn line(&mut self, line: RecordLine, place: &str) -> Result<(), Stop> {
+        self.lines.push((place.to_owned(), line));
+        Ok(())
+    }
+
+    fn attach(
+        &mut self,
+        attachment: &Attachment<'_>,
+        bytes: &mut dyn Read,
+    ) -> Result<Option<Attached>, Stop> {
         let mut kept = Vec::new();
         if bytes.read_to_end(&mut kept).is_err() {
             return Ok(None);

@@ -65,3 +65,6 @@ pub(crate) fn read_whole(tree: &mut dyn Tree, index: usize, most: u64) -> io::Re
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests;

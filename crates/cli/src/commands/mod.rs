@@ -1,8 +1,11 @@
 //! One command, one file.
 
 pub(crate) mod audit;
+pub(crate) mod collect;
 pub(crate) mod connections;
 pub(crate) mod demo;
+pub(crate) mod export;
+pub(crate) mod extract_text;
 pub(crate) mod grant;
 pub(crate) mod import;
 pub(crate) mod mcp;
@@ -23,6 +26,9 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Demo(args) => demo::run(args).await?,
         Command::Serve(args) => serve::run(args).await?,
         Command::Import(args) => return import::run(args).await,
+        Command::Collect(args) => return collect::run(args).await,
+        Command::Export(args) => return export::run(args).await,
+        Command::ExtractText(args) => extract_text::run(&args)?,
         Command::Connections(args) => connections::run(args).await?,
         Command::Streams(args) => streams::run(args).await?,
         Command::Grant(args) => grant::run(args).await?,

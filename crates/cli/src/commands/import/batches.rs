@@ -10,9 +10,9 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// Records of one stream, in the file's order.
 #[derive(Debug)]
-pub(super) struct Batch {
-    pub(super) stream: StreamName,
-    pub(super) records: Vec<AdmittedRecord>,
+pub(crate) struct Batch {
+    pub(crate) stream: StreamName,
+    pub(crate) records: Vec<AdmittedRecord>,
 }
 
 /// What waits.

@@ -1,4 +1,4 @@
-//! Reads on one thread, stores on another: batches of one stream, in the file's order.
+//! Reads on one thread, stores on another: batches of one stream, in the export's order.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -6,26 +6,21 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use indicatif::ProgressBar;
-use pdpp_import::{Complaint, Item, Jsonl};
+use pdpp_import::{Claim, Complaint, Format, Item, Jsonl, Stop, Tree};
 use pdpp_server::{Personal, owner_subject};
-use pdpp_store::{Applied, WriteTarget};
+use pdpp_store::{Applied, BlobBinding, BlobWriter, WriteTarget};
 use pdpp_wire::Instant;
 use pdpp_wire::manifest::Manifest;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
-use super::batches::{Batch, Batches};
+use super::batches::Batch;
+use super::feed::{Feed, Step};
 use super::{Destination, Receipt};
 
-/// Batches read ahead of the store.
+/// Steps read ahead of the store.
 const AHEAD: usize = 4;
 
-enum Step {
-    Batch(Batch),
-    Complaint(Complaint),
-    Broken(std::io::Error),
-}
-
-/// Loads one file. `named` is put before the line numbers of complaints when there are several files.
+/// Loads record lines. `named` is put before the line numbers of complaints when there are several files.
 pub(crate) async fn load<R: BufRead + Send + 'static>(
     personal: &Personal,
     destination: &mut Destination,
@@ -34,12 +29,48 @@ pub(crate) async fn load<R: BufRead + Send + 'static>(
     receipt: &mut Receipt,
     bar: &ProgressBar,
 ) -> anyhow::Result<()> {
-    let (sender, mut steps) = mpsc::channel(AHEAD);
     let (manifest, now) = (Arc::clone(destination.manifest()), personal.clock().now());
-    let reading = tokio::task::spawn_blocking(move || read(reader, &manifest, now, &sender));
+    let prefix = named.map(|path| format!("{}: ", path.display())).unwrap_or_default();
+    let (sender, steps) = mpsc::channel(AHEAD);
+    let reading = tokio::task::spawn_blocking(move || read_lines(reader, &manifest, now, sender));
+    store(personal, destination, steps, &prefix, receipt, bar).await?;
+    reading.await.context("the reader stopped")?
+}
+
+/// Loads what a format claimed in a tree, and gives the tree back.
+pub(super) async fn load_claim<T: Tree + 'static>(
+    personal: &Personal,
+    destination: &mut Destination,
+    (format, claim): (&'static dyn Format, Claim),
+    mut tree: T,
+    receipt: &mut Receipt,
+    bar: &ProgressBar,
+) -> anyhow::Result<T> {
+    let (manifest, now) = (Arc::clone(destination.manifest()), personal.clock().now());
+    let (sender, steps) = mpsc::channel(AHEAD);
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut feed = Feed::new(&manifest, now, sender)?;
+        // When the storing side went away it has its own reason to tell.
+        let _: Result<(), Stop> = format.read(&mut tree, &claim, &mut feed).and_then(|()| feed.flush());
+        anyhow::Ok(tree)
+    });
+    store(personal, destination, steps, "", receipt, bar).await?;
+    reading.await.context("the reader stopped")?
+}
+
+/// The storing side, until the reading side has ended.
+pub(crate) async fn store(
+    personal: &Personal,
+    destination: &mut Destination,
+    mut steps: mpsc::Receiver<Step>,
+    prefix: &str,
+    receipt: &mut Receipt,
+    bar: &ProgressBar,
+) -> anyhow::Result<()> {
+    let mut blob: Option<OpenBlob> = None;
     while let Some(step) = steps.recv().await {
         match step {
-            Step::Complaint(complaint) => receipt.complain(placed(complaint, named)),
+            Step::Complaint(complaint) => receipt.complain(complaint.below(prefix)),
             Step::Broken(error) => {
                 return Err(error).context("the file cannot be read to its end; what came before is loaded");
             }
@@ -47,9 +78,41 @@ pub(crate) async fn load<R: BufRead + Send + 'static>(
                 store_batch(personal, destination, batch, receipt).await?;
                 bar.set_message(format!("{} records", receipt.records()));
             }
+            Step::Blob { stream, key, media_type, reply } => {
+                let connection_id = destination.connection_id(personal).await?;
+                let binding = BlobBinding {
+                    subject_id: owner_subject(),
+                    connection_id,
+                    stream,
+                    record_key: key,
+                    json_path: "/blob_ref".to_owned(),
+                    mime_type: media_type,
+                };
+                blob = Some(OpenBlob { writer: personal.store().write_blob().await?, binding, reply });
+            }
+            Step::Chunk(chunk) => {
+                if let Some(open) = &mut blob {
+                    open.writer.write(chunk).await?;
+                }
+            }
+            Step::BlobEnd => {
+                if let Some(OpenBlob { writer, binding, reply }) = blob.take() {
+                    let kept = writer.finish(binding).await?;
+                    receipt.count_blob();
+                    // A reader that went away needs no answer.
+                    let _ = reply.send(kept.blob_id.to_string());
+                }
+            }
+            Step::BlobAbandoned => blob = None,
         }
     }
-    reading.await.context("the reader stopped")?
+    Ok(())
+}
+
+struct OpenBlob {
+    writer: Box<dyn BlobWriter>,
+    binding: BlobBinding,
+    reply: oneshot::Sender<String>,
 }
 
 async fn store_batch(
@@ -64,49 +127,32 @@ async fn store_batch(
     let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
     for (applied, key) in personal.store().apply(&target, records).await?.into_iter().zip(keys) {
         if let Applied::Rejected(code) = applied {
-            let where_ = format!("{stream} {key}");
-            receipt.complain(Complaint { where_, code, message: code.advice().to_owned() });
+            receipt.complain(Complaint::new(format!("{stream} {key}"), code, code.advice()));
         }
         receipt.note(&stream, applied);
     }
     Ok(())
 }
 
-fn read(
+fn read_lines(
     reader: impl BufRead,
     manifest: &Manifest,
     now: Instant,
-    steps: &mpsc::Sender<Step>,
+    steps: mpsc::Sender<Step>,
 ) -> anyhow::Result<()> {
-    let mut batches = Batches::default();
+    let mut feed = Feed::new(manifest, now, steps)?;
     for item in Jsonl::new(reader, manifest, now)? {
-        let found = match item {
-            Err(error) => {
-                batches.take_all().into_iter().map(Step::Batch).chain([Step::Broken(error)]).collect()
-            }
-            Ok(Item::Complaint(complaint)) => vec![Step::Complaint(complaint)],
-            Ok(Item::Record { stream, bytes, record, .. }) => {
-                batches.add(stream, record, bytes).into_iter().map(Step::Batch).collect()
-            }
+        let taken = match item {
+            Err(error) => feed.flush().and_then(|()| feed.send(Step::Broken(error))),
+            Ok(Item::Complaint(complaint)) => feed.send(Step::Complaint(complaint)),
+            Ok(Item::Record { stream, bytes, record, .. }) => feed.admitted(stream, record, bytes),
         };
-        if !send(steps, found) {
+        if taken.is_err() {
             return Ok(());
         }
     }
-    send(steps, batches.take_all().into_iter().map(Step::Batch));
+    let _: Result<(), Stop> = feed.flush();
     Ok(())
-}
-
-/// Says whether the other side still listens; when it went away, it failed, and says so itself.
-fn send(steps: &mpsc::Sender<Step>, all: impl IntoIterator<Item = Step>) -> bool {
-    all.into_iter().all(|step| steps.blocking_send(step).is_ok())
-}
-
-fn placed(complaint: Complaint, named: Option<&Path>) -> Complaint {
-    match named {
-        None => complaint,
-        Some(path) => Complaint { where_: format!("{}: {}", path.display(), complaint.where_), ..complaint },
-    }
 }
 
 #[cfg(test)]
@@ -131,7 +177,7 @@ mod tests {
         let line = b"{\"stream\":\"channels\",\"key\":\"c1\",\"op\":\"delete\"}\n".as_slice();
         let (sender, mut steps) = mpsc::channel(8);
         let now = Instant::parse("2026-01-01").unwrap();
-        read(BufReader::new(line.chain(Broken)), &manifest, now, &sender).unwrap();
+        read_lines(BufReader::new(line.chain(Broken)), &manifest, now, sender).unwrap();
         assert!(matches!(steps.try_recv(), Ok(Step::Batch(batch)) if batch.records.len() == 1));
         assert!(matches!(steps.try_recv(), Ok(Step::Broken(_))));
         assert!(steps.try_recv().is_err());

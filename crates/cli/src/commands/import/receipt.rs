@@ -14,10 +14,12 @@ const SHOWN_COMPLAINTS: usize = 10;
 /// Complaints kept, so that a hopeless file cannot fill the memory.
 const MOST_COMPLAINTS: usize = 1_000;
 
-/// What an import did.
+/// What an import into one connection did.
 #[derive(Debug, Default)]
 pub(crate) struct Receipt {
+    format: &'static str,
     connection_id: Option<ConnectionId>,
+    blobs: u64,
     streams: BTreeMap<StreamName, Counts>,
     complaints: Vec<Complaint>,
     left_out: u64,
@@ -32,6 +34,16 @@ struct Counts {
 }
 
 impl Receipt {
+    /// Nothing done yet.
+    pub(crate) fn new(format: &'static str) -> Self {
+        Self { format, ..Self::default() }
+    }
+
+    /// Notes an attachment that was kept.
+    pub(crate) fn count_blob(&mut self) {
+        self.blobs += 1;
+    }
+
     /// Notes where records went.
     pub(crate) fn connected(&mut self, connection_id: &ConnectionId) {
         self.connection_id = Some(connection_id.clone());
@@ -70,6 +82,18 @@ impl Receipt {
         if as_json { terminal::json(&self.to_json()) } else { self.print_lines() }
     }
 
+    /// Prints what several did: an archive may feed several connections.
+    pub(crate) fn print_all(receipts: &[Self], as_json: bool) -> anyhow::Result<()> {
+        match receipts {
+            [one] => one.print(as_json),
+            several if as_json => {
+                let each: Vec<Value> = several.iter().map(Self::to_json).collect();
+                terminal::json(&json!({"connections": each}))
+            }
+            several => several.iter().try_for_each(Self::print_lines),
+        }
+    }
+
     fn to_json(&self) -> Value {
         let streams: Vec<Value> = self
             .streams
@@ -84,7 +108,7 @@ impl Receipt {
             .iter()
             .map(|complaint| json!({"where": complaint.where_, "code": complaint.code, "message": complaint.message}))
             .collect();
-        json!({"connection_id": self.connection_id, "format": "jsonl", "streams": streams, "blobs": 0,
+        json!({"connection_id": self.connection_id, "format": self.format, "streams": streams, "blobs": self.blobs,
                "complaints": complaints, "complaint_count": self.left_out})
     }
 
@@ -99,14 +123,19 @@ impl Receipt {
             })
             .collect();
         if let Some(connection_id) = &self.connection_id {
-            terminal::line(&format!("connection {connection_id}"))?;
+            let blobs = match self.blobs {
+                0 => String::new(),
+                1 => ", 1 attachment".to_owned(),
+                more => format!(", {more} attachments"),
+            };
+            terminal::line(&format!("{} into connection {connection_id}{blobs}", self.format))?;
         }
         terminal::table(["STREAM", "ADDED", "UPDATED", "UNCHANGED", "REJECTED"], &rows)?;
         for complaint in self.complaints.iter().take(SHOWN_COMPLAINTS) {
             terminal::line(&format!("{}: {}: {}", complaint.where_, complaint.code, complaint.message))?;
         }
         if self.left_out > SHOWN_COMPLAINTS as u64 {
-            terminal::line(&format!("{} lines were left out; --json lists more", self.left_out))?;
+            terminal::line(&format!("{} were left out; --json lists more", self.left_out))?;
         }
         if self.is_empty() {
             terminal::note("Nothing could be loaded.");
