@@ -1,8 +1,11 @@
 //! Every format this program reads, in the order they are asked: the particular before the general.
 
 use crate::Format;
+use crate::slack::Slack;
+use crate::telegram::Telegram;
+use crate::whatsapp::WhatsApp;
 
 /// All formats. A general one (any JSON, any table) comes last, so that it never takes what another knows better.
 pub fn formats() -> &'static [&'static dyn Format] {
-    &[]
+    &[&Slack, &Telegram, &WhatsApp]
 }

@@ -3,6 +3,7 @@
 //! One module per format. A reader never stops at something it cannot use: it complains, with the
 //! place, and goes on. Storing, looking at paths and talking to people happen elsewhere.
 
+mod chat;
 mod format;
 mod formats;
 mod item;
@@ -11,9 +12,12 @@ mod jsonl;
 mod key;
 mod lines;
 mod sink;
+mod slack;
+mod telegram;
 #[cfg(test)]
 mod testing;
 mod tree;
+mod whatsapp;
 
 pub use format::{Claim, Detected, Format, Look, detect};
 pub use formats::formats;
