@@ -56,7 +56,11 @@ impl Format for Slack {
                     1 => "1 conversation".to_owned(),
                     many => format!("{many} conversations"),
                 };
-                Claim { found, account: None, entries: parts.into_iter().map(|(_, _, index)| index).collect() }
+                Claim {
+                    found,
+                    account: None,
+                    entries: parts.into_iter().map(|(_, _, index)| index).collect(),
+                }
             })
             .collect()
     }
@@ -105,7 +109,9 @@ impl Reading {
         for (index, path, part) in std::mem::take(&mut self.parts) {
             match part {
                 Part::People => people::read(tree, index, &path, &mut self.directory, sink)?,
-                Part::Conversations(kind) => channels::read(tree, (index, &path), kind, &mut self.directory, sink)?,
+                Part::Conversations(kind) => {
+                    channels::read(tree, (index, &path), kind, &mut self.directory, sink)?
+                }
                 Part::Logs => logs::read(tree, index, &path, &self.directory, sink)?,
                 Part::Documents => self.documents(tree, index, &path, sink)?,
                 Part::Day { folder } => {

@@ -57,7 +57,9 @@ pub(crate) fn each_element(
                     Err(_) => sink.complain(no_json(&path, number))?,
                 }
             }
-            Ok(Some(Found::TooLong { number })) if number > after => sink.complain(too_long(&path, number))?,
+            Ok(Some(Found::TooLong { number })) if number > after => {
+                sink.complain(too_long(&path, number))?
+            }
             Ok(Some(Found::Broken { at })) => sink.complain(broken(&path, at))?,
             Ok(Some(_)) => {}
             Err(error) => {

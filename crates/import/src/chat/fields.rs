@@ -46,10 +46,6 @@ impl Fields {
         }
     }
 
-    pub(crate) fn into_map(self) -> Map<String, Value> {
-        self.0
-    }
-
     pub(crate) fn draft(self, stream: &str, key: &str, place: String) -> Draft {
         Draft { stream: stream.to_owned(), key: key.to_owned(), data: self.0, place }
     }

@@ -30,7 +30,7 @@ pub(crate) fn media_type_of(name: &str) -> &'static str {
         "html" | "htm" => "text/html",
         "json" => "application/json",
         "xml" => "application/xml",
-        "vcf" => "text/vcard",
+        "vcf" | "vcard" => "text/vcard",
         "ics" => "text/calendar",
         "zip" => "application/zip",
         "gz" | "tgs" => "application/gzip",

@@ -52,7 +52,10 @@ mod tests {
     fn a_wrong_type_is_an_absence() {
         let value = json!({"t": "x", "e": "", "n": 7, "s": "8", "f": 1.5, "l": ["a", 1, "b"]});
         assert_eq!((text(&value, "t"), text(&value, "e"), text(&value, "n")), (Some("x"), None, None));
-        assert_eq!((integer(&value, "n"), integer(&value, "s"), integer(&value, "f")), (Some(7), Some(8), None));
+        assert_eq!(
+            (integer(&value, "n"), integer(&value, "s"), integer(&value, "f")),
+            (Some(7), Some(8), None)
+        );
         assert_eq!(texts(&value, "l").collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!((flag(&value, "t"), list(&value, "t").len()), (None, 0));
     }

@@ -9,7 +9,11 @@ const LAST: i64 = 253_402_207_199;
 
 /// From seconds since 1970. Zero and less is how services write "never".
 pub(crate) fn from_unix(seconds: i64) -> Option<String> {
-    (1..=LAST).contains(&seconds).then(|| Timestamp::from_second(seconds).ok()).flatten().map(|at| at.to_string())
+    (1..=LAST)
+        .contains(&seconds)
+        .then(|| Timestamp::from_second(seconds).ok())
+        .flatten()
+        .map(|at| at.to_string())
 }
 
 /// From `1525212345.000200`, seconds and a fraction: the time, and its microseconds since 1970.

@@ -73,7 +73,9 @@ impl Waiting {
         match std::mem::take(&mut self.missing) {
             0 => Ok(()),
             count => {
-                let message = format!("It names {count} files that are not in the export; they were kept by name only.");
+                let message = format!(
+                    "It names {count} files that are not in the export; they were kept by name only."
+                );
                 sink.complain(Complaint::damaged(place, message))
             }
         }

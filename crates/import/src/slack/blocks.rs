@@ -40,7 +40,9 @@ fn walk(value: &Value, directory: &Directory, depth: usize, told: &mut String) {
         "link" => say(said("text").or_else(|| said("url")).unwrap_or_default()),
         "emoji" => say(&said("name").map(|name| format!(":{name}:")).unwrap_or_default()),
         "user" => say(&plain(&said("user_id").map(|id| format!("<@{id}>")).unwrap_or_default(), directory)),
-        "channel" => say(&plain(&said("channel_id").map(|id| format!("<#{id}>")).unwrap_or_default(), directory)),
+        "channel" => {
+            say(&plain(&said("channel_id").map(|id| format!("<#{id}>")).unwrap_or_default(), directory))
+        }
         "broadcast" => say(&said("range").map(|range| format!("@{range}")).unwrap_or_default()),
         "usergroup" => say("@group"),
         "date" => say(said("fallback").unwrap_or_default()),
@@ -99,7 +101,9 @@ pub(super) fn attachment(value: &Value, directory: &Directory) -> Option<Value> 
     }
     let fields: Vec<String> = list(value, "fields")
         .iter()
-        .map(|field| [text(field, "title"), text(field, "value")].into_iter().flatten().collect::<Vec<_>>().join(": "))
+        .map(|field| {
+            [text(field, "title"), text(field, "value")].into_iter().flatten().collect::<Vec<_>>().join(": ")
+        })
         .filter(|words| !words.is_empty())
         .map(|words| plain(&words, directory))
         .collect();

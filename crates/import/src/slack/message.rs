@@ -12,12 +12,54 @@ use crate::mint_key;
 
 /// Members that other fields already tell, or that say how a client draws the message.
 const TOLD: [&str; 48] = [
-    "type", "subtype", "ts", "text", "user", "team", "user_team", "source_team", "user_profile", "thread_ts",
-    "parent_user_id", "reply_count", "reply_users_count", "reply_users", "latest_reply", "replies", "subscribed",
-    "last_read", "unread_count", "is_locked", "edited", "reactions", "blocks", "attachments", "files", "file", "upload",
-    "bot_id", "bot_profile", "username", "icons", "client_msg_id", "hidden", "display_as_bot", "root", "x_files",
-    "bot_link", "app_id", "is_starred", "permalink", "channel", "event_ts", "metadata", "language", "assistant_app_thread",
-    "upload_reply_to", "is_intro", "pinned_to",
+    "type",
+    "subtype",
+    "ts",
+    "text",
+    "user",
+    "team",
+    "user_team",
+    "source_team",
+    "user_profile",
+    "thread_ts",
+    "parent_user_id",
+    "reply_count",
+    "reply_users_count",
+    "reply_users",
+    "latest_reply",
+    "replies",
+    "subscribed",
+    "last_read",
+    "unread_count",
+    "is_locked",
+    "edited",
+    "reactions",
+    "blocks",
+    "attachments",
+    "files",
+    "file",
+    "upload",
+    "bot_id",
+    "bot_profile",
+    "username",
+    "icons",
+    "client_msg_id",
+    "hidden",
+    "display_as_bot",
+    "root",
+    "x_files",
+    "bot_link",
+    "app_id",
+    "is_starred",
+    "permalink",
+    "channel",
+    "event_ts",
+    "metadata",
+    "language",
+    "assistant_app_thread",
+    "upload_reply_to",
+    "is_intro",
+    "pinned_to",
 ];
 
 #[derive(Debug)]
@@ -92,8 +134,9 @@ fn words(value: &Value, directory: &Directory, fields: &mut Fields) {
     if told.is_empty() {
         told.clone_from(&laid_out);
     }
+    let attached = blocks::attachment_words(&attachments);
     if told.is_empty() {
-        told = blocks::attachment_words(&attachments);
+        told.clone_from(&attached);
     }
     fields.put("text", said);
     fields.put("text_plain", told.as_str());
@@ -104,10 +147,12 @@ fn words(value: &Value, directory: &Directory, fields: &mut Fields) {
     let names = mentioned.iter().filter_map(|id| directory.person(id)).map(Value::from).collect();
     fields.list("mentioned_user_ids", mentioned.iter().map(|id| Value::from(*id)).collect());
     fields.list("mentioned_names", names);
+    fields.maybe("attachments_text", Some(attached).filter(|words| !words.is_empty() && *words != told));
     fields.list("attachments", attachments);
     let files = list(value, "files");
     let names = files.iter().filter_map(|file| text(file, "title").or_else(|| text(file, "name")));
-    fields.list("file_names", names.map(Value::from).collect());
+    let names = names.collect::<Vec<_>>().join("\n");
+    fields.maybe("file_names", Some(names).filter(|names| !names.is_empty()));
     fields.when("has_files", !files.is_empty() || value.get("file").is_some_and(Value::is_object));
 }
 
@@ -121,7 +166,8 @@ fn marks(value: &Value, directory: &Directory, fields: &mut Fields) {
         fields.maybe("edited_at", text(edited, "ts").and_then(from_fraction).map(|(time, _)| time));
         fields.maybe("edited_by_id", text(edited, "user"));
     }
-    let reactions: Vec<Value> = list(value, "reactions").iter().filter_map(|one| reaction(one, directory)).collect();
+    let reactions: Vec<Value> =
+        list(value, "reactions").iter().filter_map(|one| reaction(one, directory)).collect();
     if !reactions.is_empty() {
         let count = reactions.iter().filter_map(|one| integer(one, "count")).fold(0_i64, i64::saturating_add);
         fields.put("reaction_count", count);

@@ -64,13 +64,18 @@ fn special(target: &str, label: Option<&str>) -> String {
 
 fn link(target: &str, label: Option<&str>) -> String {
     let bare = |link: &str| {
-        let start = ["mailto:", "tel:", "https://", "http://"].iter().find_map(|scheme| link.strip_prefix(scheme));
+        let start =
+            ["mailto:", "tel:", "https://", "http://"].iter().find_map(|scheme| link.strip_prefix(scheme));
         start.unwrap_or(link).trim_end_matches('/').to_owned()
     };
     match label {
         Some(label) if bare(label) != bare(target) => format!("{label} ({target})"),
         Some(label) => label.to_owned(),
-        None => target.strip_prefix("mailto:").or_else(|| target.strip_prefix("tel:")).unwrap_or(target).to_owned(),
+        None => target
+            .strip_prefix("mailto:")
+            .or_else(|| target.strip_prefix("tel:"))
+            .unwrap_or(target)
+            .to_owned(),
     }
 }
 
@@ -81,7 +86,10 @@ fn unescape(text: &str, told: &mut String) {
         told.push_str(&rest[..at]);
         rest = &rest[at..];
         let escapes = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>')];
-        match escapes.iter().find_map(|(escape, plain)| rest.strip_prefix(escape).map(|after| (after, *plain))) {
+        match escapes
+            .iter()
+            .find_map(|(escape, plain)| rest.strip_prefix(escape).map(|after| (after, *plain)))
+        {
             Some((after, plain)) => {
                 told.push(plain);
                 rest = after;
@@ -111,7 +119,10 @@ mod tests {
         check("hi <@U1> and <@U2|bo>, <@U3>", "hi @Ana Lima and @bo, @U3");
         check("see <#C1|dock> <#C2>", "see #dock #C2");
         check("<!here> <!subteam^S1|@crew> <!subteam^S2> <!date^1^{date}|1 May>", "@here @crew @group 1 May");
-        check("<https://a.example/x|the plan> <https://a.example/>", "the plan (https://a.example/x) https://a.example/");
+        check(
+            "<https://a.example/x|the plan> <https://a.example/>",
+            "the plan (https://a.example/x) https://a.example/",
+        );
         check("<mailto:a@b.example|a@b.example> <http://b.example|b.example>", "a@b.example b.example");
         check("1 &lt; 2 &amp;&amp; 3 &gt; 2 &copy; &", "1 < 2 && 3 > 2 &copy; &");
         check("a < b and <", "a < b and <");

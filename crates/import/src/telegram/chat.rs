@@ -68,7 +68,8 @@ impl Chat {
 
     /// What people call it. The chat with oneself and the chat of a deleted account have no name.
     pub(super) fn title(&self) -> &str {
-        let nameless = if self.kind() == Some("saved_messages") { "Saved messages" } else { "Deleted account" };
+        let nameless =
+            if self.kind() == Some("saved_messages") { "Saved messages" } else { "Deleted account" };
         self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(nameless)
     }
 

@@ -34,7 +34,9 @@ pub(super) fn read(tree: &mut dyn Tree, index: usize, path: &str, sink: &mut dyn
                         }
                         sink.record(fields.draft("contacts", &key, place))?;
                     }
-                    None => sink.complain(Complaint::damaged(place, "It names neither a person nor a number."))?,
+                    None => {
+                        sink.complain(Complaint::damaged(place, "It names neither a person nor a number."))?
+                    }
                 }
             }
             // The list is over, and the chats behind it are long.

@@ -149,7 +149,8 @@ fn account(head: &[u8]) -> Option<Recognised> {
             (0, "personal_information") => {
                 is_telegram |= integer(&value, "user_id").is_some();
                 let handle = text(&value, "username").or_else(|| text(&value, "phone_number"));
-                account = handle.map(str::to_owned).or_else(|| integer(&value, "user_id").map(|id| id.to_string()));
+                account =
+                    handle.map(str::to_owned).or_else(|| integer(&value, "user_id").map(|id| id.to_string()));
             }
             (3, "type") => is_telegram |= value.as_str().is_some_and(is_chat_type),
             _ => {}
@@ -167,13 +168,21 @@ mod tests {
         let told = |head: &str| recognise(head.as_bytes()).map(|found| (found.shape, found.account));
         let about = r#"{"about":"Here is the data you asked Telegram for","contacts":{"list":[{"x"#;
         assert_eq!(told(about), Some((Shape::Account, None)));
-        let known = r#"{"personal_information":{"user_id":5,"username":"@mo","phone_number":"+1"},"chats":{"list":["#;
+        let known =
+            r#"{"personal_information":{"user_id":5,"username":"@mo","phone_number":"+1"},"chats":{"list":["#;
         assert_eq!(told(known), Some((Shape::Account, Some("@mo".into()))));
         let chats = r#"{"chats":{"about":"","list":[{"name":"A","type":"personal_chat","id":1,"messages":[{"#;
         assert_eq!(told(chats), Some((Shape::Account, None)));
         let one = r#"{"name":"A","type":"private_group","id":7,"messages":[{"id":1,"#;
         assert_eq!(told(one), Some((Shape::OneChat, None)));
-        for other in ["", "[]", "{}", r#"{"name":"x","type":"note","id":1,"messages":[]}"#, r#"{"chats":[]}"#, "{\"a\""] {
+        for other in [
+            "",
+            "[]",
+            "{}",
+            r#"{"name":"x","type":"note","id":1,"messages":[]}"#,
+            r#"{"chats":[]}"#,
+            "{\"a\"",
+        ] {
             assert_eq!(told(other), None, "{other}");
         }
     }

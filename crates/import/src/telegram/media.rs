@@ -14,7 +14,13 @@ pub(super) enum Media {
     NotIncluded(Draft),
 }
 
-pub(super) fn of_message(value: &Value, message: &Message, chat: &str, place: &str, root: &str) -> Vec<Media> {
+pub(super) fn of_message(
+    value: &Value,
+    message: &Message,
+    chat: &str,
+    place: &str,
+    root: &str,
+) -> Vec<Media> {
     ["photo", "file", "contact_vcard"]
         .into_iter()
         .filter_map(|member| one(value, member, message, chat, place, root))
@@ -44,7 +50,8 @@ fn one(value: &Value, member: &str, message: &Message, chat: &str, place: &str, 
         _ => name.map(media_type_of),
     };
     fields.maybe("media_type", own_type.or(by_name));
-    fields.maybe("size_bytes", integer(value, &format!("{member}_file_size")).or_else(|| size(value, member)));
+    fields
+        .maybe("size_bytes", integer(value, &format!("{member}_file_size")).or_else(|| size(value, member)));
     if member != "contact_vcard" {
         fields.maybe("width", integer(value, "width"));
         fields.maybe("height", integer(value, "height"));

@@ -10,13 +10,56 @@ use crate::mint_key;
 
 /// Members that fields of the message or of its media already tell.
 const TOLD: [&str; 50] = [
-    "id", "type", "date", "date_unixtime", "edited", "edited_unixtime", "from", "from_id", "actor", "actor_id", "author",
-    "action", "text", "text_entities", "reply_to_message_id", "reply_to_peer_id", "forwarded_from", "forwarded_from_id",
-    "saved_from", "via_bot", "reactions", "poll", "location_information", "place_name", "address", "contact_information",
-    "sticker_emoji", "media_type", "photo", "photo_file_size", "file", "file_name", "file_size", "mime_type", "thumbnail",
-    "thumbnail_file_size", "width", "height", "duration_seconds", "performer", "title", "contact_vcard",
-    "contact_vcard_file_size", "members", "message_id", "inline_bot_buttons", "live_location_period_seconds",
-    "media_spoiler", "self_destruct_period_seconds", "inviter",
+    "id",
+    "type",
+    "date",
+    "date_unixtime",
+    "edited",
+    "edited_unixtime",
+    "from",
+    "from_id",
+    "actor",
+    "actor_id",
+    "author",
+    "action",
+    "text",
+    "text_entities",
+    "reply_to_message_id",
+    "reply_to_peer_id",
+    "forwarded_from",
+    "forwarded_from_id",
+    "saved_from",
+    "via_bot",
+    "reactions",
+    "poll",
+    "location_information",
+    "place_name",
+    "address",
+    "contact_information",
+    "sticker_emoji",
+    "media_type",
+    "photo",
+    "photo_file_size",
+    "file",
+    "file_name",
+    "file_size",
+    "mime_type",
+    "thumbnail",
+    "thumbnail_file_size",
+    "width",
+    "height",
+    "duration_seconds",
+    "performer",
+    "title",
+    "contact_vcard",
+    "contact_vcard_file_size",
+    "members",
+    "message_id",
+    "inline_bot_buttons",
+    "live_location_period_seconds",
+    "media_spoiler",
+    "self_destruct_period_seconds",
+    "inviter",
 ];
 
 #[derive(Debug)]
@@ -74,7 +117,7 @@ fn time(value: &Value, unix: &str, wall: &str) -> Option<(String, &'static str)>
 }
 
 fn who(value: &Value, chat: &str, fields: &mut Fields) {
-    fields.maybe("author_id", text(value, "from_id").or_else(|| text(value, "actor_id")));
+    fields.maybe("author_id", peer(value, "from_id").or_else(|| peer(value, "actor_id")));
     fields.maybe("author_name", text(value, "from").or_else(|| text(value, "actor")));
     fields.maybe("signature", text(value, "author"));
     if let Some(number) = integer(value, "reply_to_message_id") {
@@ -83,7 +126,16 @@ fn who(value: &Value, chat: &str, fields: &mut Fields) {
     for member in ["forwarded_from", "forwarded_from_id", "saved_from", "via_bot"] {
         fields.maybe(member, text(value, member));
     }
-    fields.when("is_forwarded", value.get("forwarded_from").is_some() || value.get("forwarded_from_id").is_some());
+    fields.when(
+        "is_forwarded",
+        value.get("forwarded_from").is_some() || value.get("forwarded_from_id").is_some(),
+    );
+}
+
+/// `user42`; exports from before 2021 say 42 and mean a person.
+fn peer(value: &Value, member: &str) -> Option<String> {
+    let number = || value.get(member)?.as_i64().map(|number| format!("user{number}"));
+    text(value, member).map(str::to_owned).or_else(number)
 }
 
 /// What the service tells: who joined, what was pinned, how long a call took.
@@ -122,7 +174,10 @@ fn content(value: &Value, fields: &mut Fields) {
         fields.put("poll_question", plain(poll.get("question")));
         fields.maybe("poll_closed", flag(poll, "closed"));
         fields.maybe("poll_voters", integer(poll, "total_voters"));
-        fields.list("poll_answers", list(poll, "answers").iter().map(answer).collect());
+        let answers = list(poll, "answers");
+        let choices = answers.iter().map(|answer| plain(answer.get("text"))).collect::<Vec<_>>().join("\n");
+        fields.maybe("poll_choices", Some(choices).filter(|choices| !choices.is_empty()));
+        fields.list("poll_answers", answers.iter().map(answer).collect());
     }
     let labels = list(value, "inline_bot_buttons").iter().filter_map(Value::as_array).flatten();
     let labels = labels.filter_map(|button| text(button, "text"));
@@ -139,7 +194,8 @@ fn reactions(value: &Value, fields: &mut Fields) {
     for reaction in list(value, "reactions").iter().filter(|reaction| reaction.is_object()) {
         let count = integer(reaction, "count").unwrap_or(1);
         total = total.saturating_add(count);
-        let people: Vec<&str> = list(reaction, "recent").iter().filter_map(|recent| text(recent, "from")).collect();
+        let people: Vec<&str> =
+            list(reaction, "recent").iter().filter_map(|recent| text(recent, "from")).collect();
         // A custom emoji is named by the file it is drawn from.
         let emoji = text(reaction, "emoji").or_else(|| text(reaction, "document_id"));
         told.push(json!({"emoji": emoji, "type": text(reaction, "type"), "count": count, "people": people}));

@@ -11,7 +11,9 @@ pub(super) fn plain(value: Option<&Value>) -> String {
         Some(Value::Array(pieces)) => pieces.iter().filter_map(piece).collect(),
         // A piece on its own, as polls of newer versions write it.
         Some(one @ Value::Object(_)) => match one.get("text") {
-            Some(inner @ Value::Array(_)) => inner.as_array().into_iter().flatten().filter_map(piece).collect(),
+            Some(inner @ Value::Array(_)) => {
+                inner.as_array().into_iter().flatten().filter_map(piece).collect()
+            }
             _ => piece(one).unwrap_or_default().to_owned(),
         },
         _ => String::new(),
@@ -24,7 +26,8 @@ fn piece(value: &Value) -> Option<&str> {
 
 /// The pieces that are more than words: links, mentions, hashtags, code.
 pub(super) fn entities(value: &Value) -> Vec<Value> {
-    let pieces = ["text_entities", "text"].iter().find_map(|member| value.get(*member).and_then(Value::as_array));
+    let pieces =
+        ["text_entities", "text"].iter().find_map(|member| value.get(*member).and_then(Value::as_array));
     let tells = |piece: &&Value| text(piece, "type").is_some_and(|kind| kind != "plain");
     let keep = |piece: &Value| match shallow(piece, 4) {
         Value::Object(members) => Value::Object(members),
@@ -43,7 +46,10 @@ mod tests {
     fn every_shape_gives_its_words() {
         let told = |value: Value| plain(Some(&value));
         assert_eq!(told(json!("plain")), "plain");
-        assert_eq!(told(json!(["see ", {"type": "link", "text": "a.example"}, " ", 7, {"type": "bold"}])), "see a.example ");
+        assert_eq!(
+            told(json!(["see ", {"type": "link", "text": "a.example"}, " ", 7, {"type": "bold"}])),
+            "see a.example "
+        );
         assert_eq!(told(json!({"type": "plain", "text": "one"})), "one");
         assert_eq!(told(json!({"text": ["a", {"type": "bold", "text": "b"}]})), "ab");
         assert_eq!((told(json!(7)), plain(None)), (String::new(), String::new()));

@@ -23,7 +23,8 @@ pub(super) struct Place {
 
 pub(super) const ONE_CHAT: Place = Place { path: &["messages"], depth: 0, left: false };
 pub(super) const CHATS: Place = Place { path: &["chats", "list", "*", "messages"], depth: 3, left: false };
-pub(super) const LEFT_CHATS: Place = Place { path: &["left_chats", "list", "*", "messages"], depth: 3, left: true };
+pub(super) const LEFT_CHATS: Place =
+    Place { path: &["left_chats", "list", "*", "messages"], depth: 3, left: true };
 
 #[derive(Debug)]
 pub(super) struct Walk<'w> {
@@ -35,7 +36,12 @@ pub(super) struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    pub(super) fn chats(&mut self, tree: &mut dyn Tree, place: &Place, sink: &mut dyn Sink) -> Result<(), Stop> {
+    pub(super) fn chats(
+        &mut self,
+        tree: &mut dyn Tree,
+        place: &Place,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Stop> {
         let (mut chat, mut after) = (None, 0);
         loop {
             let paused = self.stretch(tree, place, after, &mut chat, sink)?;
@@ -109,7 +115,8 @@ impl Walk<'_> {
                 }
                 // Every walk of one file meets the same break; the first tells of it.
                 Found::Broken { at } if !place.left => {
-                    let message = "The JSON ends too early or is broken here; what follows could not be read.";
+                    let message =
+                        "The JSON ends too early or is broken here; what follows could not be read.";
                     sink.complain(Complaint::damaged(format!("{} byte {at}", self.path), message))?;
                 }
                 _ => {}
@@ -121,7 +128,13 @@ impl Walk<'_> {
         format!("{} message {number}", self.path)
     }
 
-    fn message(&mut self, number: u64, json: &[u8], chat: &mut Chat, sink: &mut dyn Sink) -> Result<(), Stop> {
+    fn message(
+        &mut self,
+        number: u64,
+        json: &[u8],
+        chat: &mut Chat,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Stop> {
         let place = self.at(number);
         let Ok(value) = serde_json::from_slice::<Value>(json) else {
             return sink.complain(Complaint::damaged(place, "It is no JSON that can be read."));

@@ -97,7 +97,9 @@ fn named(title: &str) -> Option<String> {
 fn without_copy(name: &str) -> &str {
     let copy = name.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
     match copy {
-        Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            name
+        }
         _ => name,
     }
 }

@@ -156,7 +156,8 @@ fn android_attached(line: &str) -> Option<(Media, &str)> {
 
 fn is_file_name(name: &str) -> bool {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let plain = (1..=5).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let plain =
+        (1..=5).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
     plain && name.len() <= 255 && !name.contains(['/', '\\', '\0', '<', '>'])
 }
 

@@ -99,7 +99,8 @@ impl<'l> Header<'l> {
         if !valid {
             return None;
         }
-        let (year, month, day) = (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
+        let (year, month, day) =
+            (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
         let day = date(year, month, 1).with().day(day).build().ok()?;
         Some(day.at(self.hour, self.minute, self.second.unwrap_or(0), 0))
     }
@@ -120,8 +121,12 @@ impl Half {
     /// The words of many languages, without dots and spaces.
     fn of(word: &str) -> Option<Self> {
         match word {
-            "am" | "ص" | "πμ" | "오전" | "上午" | "午前" | "凌晨" | "早上" | "清晨" => Some(Self::Morning),
-            "pm" | "م" | "μμ" | "오후" | "下午" | "午後" | "中午" | "晚上" | "傍晚" => Some(Self::Evening),
+            "am" | "ص" | "πμ" | "오전" | "上午" | "午前" | "凌晨" | "早上" | "清晨" => {
+                Some(Self::Morning)
+            }
+            "pm" | "م" | "μμ" | "오후" | "下午" | "午後" | "中午" | "晚上" | "傍晚" => {
+                Some(Self::Evening)
+            }
             _ => None,
         }
     }
@@ -216,7 +221,8 @@ impl<'l> Cursor<'l> {
             Phone::Iphone => (self.0.find(']')?, 1),
             Phone::Android => (self.0.find(" - ")?, 3),
         };
-        let word = self.0[..end].chars().filter(|found| !is_space(*found) && !is_mark(*found) && *found != '.');
+        let word =
+            self.0[..end].chars().filter(|found| !is_space(*found) && !is_mark(*found) && *found != '.');
         let word: String = word.take(8).flat_map(char::to_lowercase).collect();
         let half = if word.is_empty() { None } else { Some(Half::of(&word)?) };
         let rest = &self.0[end + length..];
@@ -302,8 +308,19 @@ mod tests {
     #[test]
     fn other_lines_begin_no_message() {
         let lines = [
-            "", "[", "hello", "31/12", "31/12/24", "31/12/24, 21:05", "31/12/24, 25:05 - A", "31/12/24, 13:05 PM - A",
-            "31/12/24, 9:5 - A", "1/2.3, 4:05 - A", "[31.12.24, 21:05:33]A", "2024 was fine - A", "31/12/24, 9:05 xx - A",
+            "",
+            "[",
+            "hello",
+            "31/12",
+            "31/12/24",
+            "31/12/24, 21:05",
+            "31/12/24, 25:05 - A",
+            "31/12/24, 13:05 PM - A",
+            "31/12/24, 9:5 - A",
+            "1/2.3, 4:05 - A",
+            "[31.12.24, 21:05:33]A",
+            "2024 was fine - A",
+            "31/12/24, 9:05 xx - A",
             "123/12/24, 9:05 - A",
         ];
         for line in lines {

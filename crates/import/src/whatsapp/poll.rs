@@ -58,9 +58,14 @@ mod tests {
 
     #[test]
     fn a_poll_is_a_question_with_choices() {
-        let poll = parse("POLL:\nWhere to?\n\u{200e}OPTION: Lake (near) (2 votes)\n\u{200e}OPTION: Hill (1 vote)").unwrap();
+        let poll =
+            parse("POLL:\nWhere to?\n\u{200e}OPTION: Lake (near) (2 votes)\n\u{200e}OPTION: Hill (1 vote)")
+                .unwrap();
         assert_eq!(poll.question, "Where to?");
-        assert_eq!(poll.choices, [json!({"text": "Lake (near)", "votes": 2}), json!({"text": "Hill", "votes": 1})]);
+        assert_eq!(
+            poll.choices,
+            [json!({"text": "Lake (near)", "votes": 2}), json!({"text": "Hill", "votes": 1})]
+        );
         assert_eq!(parse("poll: who knows"), None);
         assert_eq!(parse("hello"), None);
     }

@@ -35,7 +35,8 @@ pub(super) fn chat(
     let name = chat::name(&path, survey.noticed.as_deref());
     let folder = path[..path.rfind('/').map_or(0, |slash| slash + 1)].to_owned();
     let chat = Chat::new(name, survey.phone, survey.evidence.decide());
-    let mut reading = Reading { path: &path, folder, chat, open: None, counts: HashMap::new(), damage: Damage::default() };
+    let mut reading =
+        Reading { path: &path, folder, chat, open: None, counts: HashMap::new(), damage: Damage::default() };
     let mut after = 0;
     loop {
         let paused = reading.stretch(tree, index, after, waiting, sink)?;
@@ -69,7 +70,8 @@ impl Survey {
                 (Some(survey), Some(header)) => survey.evidence.add(&header),
                 (None, Some(header)) => {
                     let notice = header.rest.split_once(": ").filter(|(_, text)| text.starts_with(is_mark));
-                    let noticed = notice.map(|(name, _)| clean(name)).filter(|_| header.phone == Phone::Iphone);
+                    let noticed =
+                        notice.map(|(name, _)| clean(name)).filter(|_| header.phone == Phone::Iphone);
                     let mut evidence = Evidence::default();
                     evidence.add(&header);
                     survey = Some(Self { evidence, phone: header.phone, noticed });
@@ -170,7 +172,14 @@ impl Reading<'_> {
             return Ok(());
         };
         let (author, text) = split_author(header.rest);
-        let open = Open { at, seconds: header.has_seconds(), author, text: text.to_owned(), line: number, cut: false };
+        let open = Open {
+            at,
+            seconds: header.has_seconds(),
+            author,
+            text: text.to_owned(),
+            line: number,
+            cut: false,
+        };
         match self.open.replace(open) {
             Some(done) => self.give(done, waiting, sink),
             None => Ok(()),
