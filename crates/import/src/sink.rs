@@ -17,8 +17,11 @@ pub trait Sink {
 
     /// Takes the bytes of an attachment before the record that refers to them. A reader that fails halfway is the
     /// caller's complaint: `Ok(None)`, and nothing is kept.
-    fn attach(&mut self, attachment: &Attachment<'_>, bytes: &mut dyn Read)
-    -> Result<Option<Attached>, Stop>;
+    fn attach(
+        &mut self,
+        attachment: &Attachment<'_>,
+        bytes: &mut dyn Read,
+    ) -> Result<Option<Attached>, Stop>;
 
     /// Takes a complaint about something that was left out.
     fn complain(&mut self, complaint: Complaint) -> Result<(), Stop>;

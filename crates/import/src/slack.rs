@@ -110,7 +110,7 @@ impl Reading {
             match part {
                 Part::People => people::read(tree, index, &path, &mut self.directory, sink)?,
                 Part::Conversations(kind) => {
-                    channels::read(tree, (index, &path), kind, &mut self.directory, sink)?
+                    channels::read(tree, (index, &path), kind, &mut self.directory, sink)?;
                 }
                 Part::Logs => logs::read(tree, index, &path, &self.directory, sink)?,
                 Part::Documents => self.documents(tree, index, &path, sink)?,

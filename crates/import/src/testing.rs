@@ -14,8 +14,8 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Attached, Attachment, Bounds, Complaint, Draft, Entry, Format, InMemory, Nested, ReadSeek, Scratch, Sink,
-    Stop, Tree, detect,
+    Attached, Attachment, Bounds, Complaint, Draft, Entry, Format, InMemory, Nested, ReadSeek, Scratch, Sink, Stop,
+    Tree, detect,
 };
 
 /// A tree in memory.
@@ -102,11 +102,7 @@ impl Sink for Kept {
         Ok(())
     }
 
-    fn attach(
-        &mut self,
-        attachment: &Attachment<'_>,
-        bytes: &mut dyn Read,
-    ) -> Result<Option<Attached>, Stop> {
+    fn attach(&mut self, attachment: &Attachment<'_>, bytes: &mut dyn Read) -> Result<Option<Attached>, Stop> {
         let mut kept = Vec::new();
         if bytes.read_to_end(&mut kept).is_err() {
             return Ok(None);

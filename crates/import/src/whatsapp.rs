@@ -1,4 +1,4 @@
-//! Chats as WhatsApp exports them: a text file per chat, `_chat.txt` from iPhones and `WhatsApp Chat with NAME.txt`
+//! Chats as `WhatsApp` exports them: a text file per chat, `_chat.txt` from iPhones and `WhatsApp Chat with NAME.txt`
 //! from Android, with the media beside it if they were asked for.
 //!
 //! The text is written for people, in the language and the habits of the phone. There are no ids and no time zone: a
@@ -13,6 +13,7 @@ mod order;
 mod phrases;
 mod poll;
 mod read;
+mod survey;
 
 use std::io;
 
@@ -21,7 +22,7 @@ use pdpp_wire::manifest::Manifest;
 use crate::chat::Waiting;
 use crate::{Claim, Format, Look, Sink, Stop, Tree};
 
-/// Reads WhatsApp chat exports.
+/// Reads `WhatsApp` chat exports.
 #[derive(Debug)]
 pub(crate) struct WhatsApp;
 

@@ -58,7 +58,7 @@ pub(crate) fn each_element(
                 }
             }
             Ok(Some(Found::TooLong { number })) if number > after => {
-                sink.complain(too_long(&path, number))?
+                sink.complain(too_long(&path, number))?;
             }
             Ok(Some(Found::Broken { at })) => sink.complain(broken(&path, at))?,
             Ok(Some(_)) => {}

@@ -41,7 +41,7 @@ fn walk(value: &Value, directory: &Directory, depth: usize, told: &mut String) {
         "emoji" => say(&said("name").map(|name| format!(":{name}:")).unwrap_or_default()),
         "user" => say(&plain(&said("user_id").map(|id| format!("<@{id}>")).unwrap_or_default(), directory)),
         "channel" => {
-            say(&plain(&said("channel_id").map(|id| format!("<#{id}>")).unwrap_or_default(), directory))
+            say(&plain(&said("channel_id").map(|id| format!("<#{id}>")).unwrap_or_default(), directory));
         }
         "broadcast" => say(&said("range").map(|range| format!("@{range}")).unwrap_or_default()),
         "usergroup" => say("@group"),

@@ -42,7 +42,9 @@ impl Directory {
     }
 
     pub(super) fn person(&self, id: &str) -> Option<&str> {
-        self.people.get(id).map(String::as_str)
+        // Slack's own voice is in no list.
+        let slackbot = (id == "USLACKBOT").then_some("Slackbot");
+        self.people.get(id).map(String::as_str).or(slackbot)
     }
 
     pub(super) fn channel_name(&self, id: &str) -> Option<&str> {

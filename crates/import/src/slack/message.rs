@@ -100,6 +100,8 @@ fn thread(value: &Value, ts: &str, channel: &Channel, fields: &mut Fields) {
     let root = text(value, "thread_ts").unwrap_or(ts);
     fields.put("thread_id", key(&channel.id, root));
     fields.when("is_reply", root != ts);
+    let about = inner(value).and_then(|message| text(message, "ts"));
+    fields.maybe("about_message_id", about.map(|ts| key(&channel.id, ts)));
     fields.maybe("reply_count", integer(value, "reply_count"));
     let last = text(value, "latest_reply").and_then(from_fraction);
     fields.maybe("last_reply_at", last.map(|(time, _)| time));
@@ -107,7 +109,8 @@ fn thread(value: &Value, ts: &str, channel: &Channel, fields: &mut Fields) {
 }
 
 fn author(value: &Value, directory: &Directory, fields: &mut Fields) {
-    let user = text(value, "user");
+    let told = inner(value);
+    let user = text(value, "user").or_else(|| told.and_then(|message| text(message, "user")));
     let bot = text(value, "bot_id");
     let id = user.or(bot);
     let known = user.and_then(|id| directory.person(id));
@@ -117,16 +120,23 @@ fn author(value: &Value, directory: &Directory, fields: &mut Fields) {
     let name = text(value, "username").or(known).or(profile).or(app).or(id);
     fields.maybe("author_id", id);
     fields.maybe("author_name", name);
-    let by_bot = bot.is_some() || text(value, "subtype") == Some("bot_message");
+    let by_bot = bot.is_some() || user == Some("USLACKBOT") || text(value, "subtype") == Some("bot_message");
     fields.put("author_kind", if by_bot { "bot" } else { "person" });
     fields.maybe("bot_id", bot);
     fields.maybe("app_name", app);
 }
 
+/// The message that a change or a deletion, told as an event of its own, is about.
+fn inner(value: &Value) -> Option<&Value> {
+    ["message", "previous_message"]
+        .iter()
+        .find_map(|member| value.get(*member))
+        .filter(|inner| inner.is_object())
+}
+
 fn words(value: &Value, directory: &Directory, fields: &mut Fields) {
-    // A change or a deletion that is told as an event carries the message inside.
-    let inner = value.get("message").and_then(|message| text(message, "text"));
-    let said = text(value, "text").or(inner).unwrap_or_default();
+    let changed = value.get("message").and_then(|message| text(message, "text"));
+    let said = text(value, "text").or(changed).unwrap_or_default();
     let laid_out = blocks::words(list(value, "blocks"), directory);
     let attachments: Vec<Value> =
         list(value, "attachments").iter().filter_map(|one| blocks::attachment(one, directory)).collect();

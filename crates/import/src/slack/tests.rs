@@ -1,6 +1,7 @@
 //! The export of an invented harbour, whole, damaged and hostile.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 use expect_test::{expect, expect_file};
 use serde_json::json;
@@ -117,6 +118,44 @@ fn files_that_a_tool_fetched_are_found_in_both_layouts() {
     let sizes: Vec<_> = kept.of("files").map(|draft| draft.data["size_bytes"].clone()).collect();
     assert_eq!(sizes, [json!(3), json!(4)]);
     assert_eq!(kept.blobs.len(), 2);
+}
+
+#[test]
+fn many_files_are_given_without_losing_the_place() {
+    let message = |n: u32| {
+        format!(
+            r#"{{"ts":"1704100000.{n:06}","text":"x","files":[{{"id":"F1","name":"a.txt","preview":"{}"}}]}}"#,
+            "p".repeat(500)
+        )
+    };
+    let day = (1..=500).map(message).collect::<Vec<_>>().join(",");
+    let mut tree = MemoryTree::new([
+        ("users.json", r#"[{"id":"U1","team_id":"T1","profile":{}}]"#),
+        ("dock/2024-01-01.json", &format!("[{day}]")),
+        ("__uploads/F1/a.txt", "bytes"),
+    ]);
+    let kept = read(&Slack, &mut tree);
+    assert_eq!((kept.of("messages").count(), kept.of("files").count(), kept.complaints.len()), (500, 500, 0));
+    assert!(kept.of("files").all(|draft| draft.data.contains_key("blob_ref")));
+}
+
+#[test]
+fn a_zip_gives_what_its_folder_gives() {
+    let mut folder = fixture();
+    let paths: Vec<String> = folder.entries().iter().map(|entry| entry.path.clone()).collect();
+    let mut zip = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
+    for path in paths {
+        zip.start_file(path.as_str(), zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(folder.bytes_mut(&path)).unwrap();
+    }
+    let bytes = zip.finish().unwrap().into_inner();
+    let mut opened = MemoryTree::new([("harbour.zip", bytes)]).opened();
+    let (from_zip, from_folder) = (read(&Slack, &mut opened), read(&Slack, &mut folder));
+    let pairs = |kept: &Kept| {
+        kept.records.iter().map(|draft| (draft.key.clone(), draft.data.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(pairs(&from_zip), pairs(&from_folder));
+    assert_eq!(from_zip.complaints[0].where_, "harbour.zip/users.json user 6");
 }
 
 #[test]

@@ -86,19 +86,10 @@ fn unescape(text: &str, told: &mut String) {
         told.push_str(&rest[..at]);
         rest = &rest[at..];
         let escapes = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>')];
-        match escapes
-            .iter()
-            .find_map(|(escape, plain)| rest.strip_prefix(escape).map(|after| (after, *plain)))
-        {
-            Some((after, plain)) => {
-                told.push(plain);
-                rest = after;
-            }
-            None => {
-                told.push('&');
-                rest = &rest[1..];
-            }
-        }
+        let find = |(escape, plain): &(&str, char)| rest.strip_prefix(escape).map(|after| (after, *plain));
+        let (after, plain) = escapes.iter().find_map(find).unwrap_or((&rest[1..], '&'));
+        told.push(plain);
+        rest = after;
     }
     told.push_str(rest);
 }

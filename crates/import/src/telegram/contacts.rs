@@ -35,7 +35,7 @@ pub(super) fn read(tree: &mut dyn Tree, index: usize, path: &str, sink: &mut dyn
                         sink.record(fields.draft("contacts", &key, place))?;
                     }
                     None => {
-                        sink.complain(Complaint::damaged(place, "It names neither a person nor a number."))?
+                        sink.complain(Complaint::damaged(place, "It names neither a person nor a number."))?;
                     }
                 }
             }

@@ -63,16 +63,14 @@ fn one(value: &Value, member: &str, message: &Message, chat: &str, place: &str, 
     }
     fields.put("is_included", path.is_some());
     let place = place.to_owned();
-    Some(match path {
-        Some(path) => {
-            let bytes = Bytes::Path(format!("{root}{path}"));
-            Media::Beside(Pending { bytes, draft: fields.draft("media", &key, place) })
-        }
-        None => {
-            fields.put("not_included_because", said.trim_matches(['(', ')']));
-            Media::NotIncluded(fields.draft("media", &key, place))
-        }
-    })
+    let Some(path) = path else {
+        // Anything but a remark is a path that leads out of the export, and is not followed.
+        let because = said.strip_prefix('(').and_then(|said| said.strip_suffix(')'));
+        fields.maybe("not_included_because", because);
+        return Some(Media::NotIncluded(fields.draft("media", &key, place)));
+    };
+    let bytes = Bytes::Path(format!("{root}{path}"));
+    Some(Media::Beside(Pending { bytes, draft: fields.draft("media", &key, place) }))
 }
 
 fn size(value: &Value, member: &str) -> Option<i64> {

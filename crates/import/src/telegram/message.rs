@@ -212,7 +212,7 @@ fn extra(value: &Value) -> Map<String, Value> {
     };
     let service = text(value, "action").is_some();
     // `title` is a song's beside a file, which the media tells.
-    let told = |name: &str| TOLD.contains(&name) && !(name == "message_id" && !service);
+    let told = |name: &str| TOLD.contains(&name) && (name != "message_id" || service);
     let says = |value: &Value| !value.is_null() && value != &json!("") && value != &json!([]);
     members
         .iter()

@@ -49,10 +49,7 @@ impl Bounds {
         if total <= most {
             return Ok(());
         }
-        Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("would unpack to {total} bytes, more than {most}"),
-        ))
+        Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("would unpack to {total} bytes, more than {most}")))
     }
 }
 
@@ -148,8 +145,7 @@ impl Kind {
     /// What an entry is, by its first bytes. Office documents and the like are zips too, and stay files.
     fn of(tree: &mut dyn Tree, index: usize) -> io::Result<Option<Self>> {
         const DOCUMENTS: [&str; 14] = [
-            "docx", "xlsx", "pptx", "odt", "ods", "odp", "epub", "jar", "apk", "pages", "numbers", "key",
-            "ipa", "kmz",
+            "docx", "xlsx", "pptx", "odt", "ods", "odp", "epub", "jar", "apk", "pages", "numbers", "key", "ipa", "kmz",
         ];
         let Entry { path, bytes } = &tree.entries()[index];
         let name = file_name(path).to_ascii_lowercase();
@@ -223,10 +219,7 @@ fn open_room(
 fn copy_bounded(from: &mut dyn Read, to: &mut dyn Write, most: u64) -> io::Result<()> {
     let copied = io::copy(&mut from.take(most.saturating_add(1)), to)?;
     if copied > most {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("unpacks to more than {most} bytes"),
-        ));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("unpacks to more than {most} bytes")));
     }
     Ok(())
 }

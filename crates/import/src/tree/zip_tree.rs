@@ -43,11 +43,7 @@ impl ZipTree {
                 continue;
             };
             if file.is_symlink() || file.encrypted() {
-                left_out.push(if file.encrypted() {
-                    Complaint::encrypted(path)
-                } else {
-                    Complaint::link(path)
-                });
+                left_out.push(if file.encrypted() { Complaint::encrypted(path) } else { Complaint::link(path) });
                 continue;
             }
             total = total.saturating_add(file.size());
@@ -89,9 +85,7 @@ impl<R: Read> Read for Bounded<R> {
                 self.left = left;
                 Ok(read)
             }
-            None => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "the entry holds more than the archive says"))
-            }
+            None => Err(io::Error::new(io::ErrorKind::InvalidData, "the entry holds more than the archive says")),
         }
     }
 }

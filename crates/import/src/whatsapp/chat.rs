@@ -9,7 +9,7 @@ use crate::{Sink, Stop, file_name, hash_key, stem};
 
 /// Most names that a chat's record lists.
 const MOST_NAMES: usize = 2_000;
-/// Words between "WhatsApp chat" and the name, in many languages.
+/// Words between `WhatsApp chat` and the name, in many languages.
 const JOINTS: [&str; 14] =
     ["with", "mit", "avec", "con", "com", "met", "med", "z", "ile", "с", "dengan", "cu", "cú", "w"];
 

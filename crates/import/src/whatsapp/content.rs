@@ -1,4 +1,4 @@
-//! What a message is: words, media, a place, a poll, or something WhatsApp tells itself.
+//! What a message is: words, media, a place, a poll, or something `WhatsApp` tells itself.
 
 use super::marks::{clean, is_mark, is_space};
 use super::phrases;

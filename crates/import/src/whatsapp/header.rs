@@ -15,6 +15,10 @@ pub(super) enum Phone {
 }
 
 /// How a date is written, which tells something about its order.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a trait of writing of its own; all mixtures occur"
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Written {
     /// The three numbers as they stand.
@@ -89,9 +93,9 @@ impl<'l> Header<'l> {
         let [a, b, c] = self.written.numbers;
         let (year, month, day) = match order {
             _ if self.written.year_first => (a, b, c),
-            Order::YearFirst => return None,
-            Order::DayFirst => (c, b, a),
-            Order::MonthFirst => (c, a, b),
+            Order::Year => return None,
+            Order::Day => (c, b, a),
+            Order::Month => (c, a, b),
         };
         let year = if year < 100 { year + 2000 } else { year };
         // WhatsApp began in 2009; other years are those of other calendars.
@@ -279,7 +283,7 @@ mod tests {
                 "[\u{200f}٣١\u{200f}/١٢\u{200f}/٢٠٢٤، ٩:٠٥:٣٣ م] A: x",
                 "2024-12-31 21:05 - ",
             ],
-            Order::DayFirst,
+            Order::Day,
             expect![[r"
                 2024-12-31T21:05:33 Iphone A: x
                 2024-12-31T21:05:33 Iphone A: x
@@ -297,7 +301,7 @@ mod tests {
         );
         check(
             &["12/31/24, 9:05 PM - A: x", "2/30/24, 9:05 PM - A: x", "12/31/1402, 21:05 - A: x"],
-            Order::MonthFirst,
+            Order::Month,
             expect![[r"
                 2024-12-31T21:05:00 Android A: x
                 no such day Android A: x

@@ -8,7 +8,7 @@ use crate::{Claim, Look, file_name};
 
 /// How much of a candidate is looked at.
 const HEAD: u64 = 16 * 1024;
-/// With more texts than this in a tree, only names that WhatsApp gives are looked into.
+/// With more texts than this in a tree, only names that `WhatsApp` gives are looked into.
 const FEW: usize = 64;
 /// Longest chat that is searched for the names of its media; longer ones claim by the shape of names.
 const MOST: u64 = 64 * 1024 * 1024;
@@ -60,7 +60,7 @@ pub(super) fn claim(look: &mut Look<'_>) -> Option<Claim> {
     Some(Claim { entries, account: None, found })
 }
 
-/// Whether a text begins as chats do. One that WhatsApp did not name has to show it twice, with an author.
+/// Whether a text begins as chats do. One that `WhatsApp` did not name has to show it twice, with an author.
 pub(super) fn is_chat(head: &[u8], named: bool) -> bool {
     let head = String::from_utf8_lossy(head);
     let mut lines = head.lines().filter(|line| !line.trim().is_empty());

@@ -4,19 +4,20 @@ use jiff::civil::DateTime;
 
 use super::header::Header;
 
+/// What stands first in a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    DayFirst,
-    MonthFirst,
-    YearFirst,
+    Day,
+    Month,
+    Year,
 }
 
 impl Order {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
-            Self::DayFirst => "day-first",
-            Self::MonthFirst => "month-first",
-            Self::YearFirst => "year-first",
+            Self::Day => "day-first",
+            Self::Month => "month-first",
+            Self::Year => "year-first",
         }
     }
 }
@@ -83,8 +84,8 @@ impl Evidence {
             self.year_first += 1;
             return;
         }
-        self.day_first.try_date(header.at(Order::DayFirst));
-        self.month_first.try_date(header.at(Order::MonthFirst));
+        self.day_first.try_date(header.at(Order::Day));
+        self.month_first.try_date(header.at(Order::Month));
         if written.separator == '/' && written.halves && !written.long_year && !written.padded {
             self.american += 1;
         }
@@ -99,19 +100,19 @@ impl Evidence {
         let (day, month) = (&self.day_first, &self.month_first);
         let other = self.headers - self.year_first;
         if self.year_first > other {
-            return (Order::YearFirst, Basis::Written);
+            return (Order::Year, Basis::Written);
         }
         if day.possible != month.possible {
-            let order = if day.possible > month.possible { Order::DayFirst } else { Order::MonthFirst };
+            let order = if day.possible > month.possible { Order::Day } else { Order::Month };
             return (order, Basis::Numbers);
         }
         if day.backwards != month.backwards {
-            let order = if day.backwards < month.backwards { Order::DayFirst } else { Order::MonthFirst };
+            let order = if day.backwards < month.backwards { Order::Day } else { Order::Month };
             return (order, Basis::Sequence);
         }
         // Padded dates of the same clock are British, Indian or Australian; one header without a zero says nothing,
         // so all of them have to look American.
-        let order = if self.american == other { Order::MonthFirst } else { Order::DayFirst };
+        let order = if self.american == other { Order::Month } else { Order::Day };
         (order, Basis::Guess)
     }
 }
@@ -131,13 +132,13 @@ mod tests {
 
     #[test]
     fn the_order_of_dates_is_decided_from_all_of_them() {
-        check(&["1/2/24, 10:00 - A: x", "13/2/24, 10:00 - A: x"], Order::DayFirst, Basis::Numbers);
-        check(&["1/2/24, 10:00 - A: x", "1/13/24, 10:00 - A: x"], Order::MonthFirst, Basis::Numbers);
-        check(&["5/1/24, 10:00 - A: x", "3/2/24, 10:00 - A: x"], Order::DayFirst, Basis::Sequence);
-        check(&["1/5/24, 10:00 - A: x", "2/3/24, 10:00 - A: x"], Order::MonthFirst, Basis::Sequence);
-        check(&["1/2/24, 9:00 PM - A: x"], Order::MonthFirst, Basis::Guess);
-        check(&["01/02/2024, 9:00 pm - A: x"], Order::DayFirst, Basis::Guess);
-        check(&["1.2.24, 10:00 - A: x"], Order::DayFirst, Basis::Guess);
-        check(&["2024/02/01 10:00 - A: x"], Order::YearFirst, Basis::Written);
+        check(&["1/2/24, 10:00 - A: x", "13/2/24, 10:00 - A: x"], Order::Day, Basis::Numbers);
+        check(&["1/2/24, 10:00 - A: x", "1/13/24, 10:00 - A: x"], Order::Month, Basis::Numbers);
+        check(&["5/1/24, 10:00 - A: x", "3/2/24, 10:00 - A: x"], Order::Day, Basis::Sequence);
+        check(&["1/5/24, 10:00 - A: x", "2/3/24, 10:00 - A: x"], Order::Month, Basis::Sequence);
+        check(&["1/2/24, 9:00 PM - A: x"], Order::Month, Basis::Guess);
+        check(&["01/02/2024, 9:00 pm - A: x"], Order::Day, Basis::Guess);
+        check(&["1.2.24, 10:00 - A: x"], Order::Day, Basis::Guess);
+        check(&["2024/02/01 10:00 - A: x"], Order::Year, Basis::Written);
     }
 }

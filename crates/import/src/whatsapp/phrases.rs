@@ -1,4 +1,4 @@
-//! What WhatsApp itself writes into chats, in the languages it is known in here: English, German, French, Spanish,
+//! What `WhatsApp` itself writes into chats, in the languages it is known in here: English, German, French, Spanish,
 //! Portuguese, Italian, Dutch, Japanese and Arabic.
 //!
 //! Compared in lower case, without marks and without a full stop at the end. A phrase of another language stays the

@@ -6,16 +6,17 @@ use jiff::civil::DateTime;
 
 use super::chat::{self, Chat};
 use super::content::{self, Content, Media};
-use super::header::{Header, Phone};
-use super::marks::{clean, is_mark};
-use super::order::{Evidence, Order};
+use super::header::Header;
+use super::marks::clean;
+use super::order::Order;
+use super::survey::Survey;
 use crate::chat::{Bytes, Fields, Pending, Waiting, local, media_type_of};
 use crate::lines::{Line, Lines};
 use crate::tree::open_buffered;
 use crate::{Complaint, Sink, Stop, Tree, hash_key, mint_key};
 
 /// Longest line, and longest message, that is kept.
-const LONGEST: usize = 4 * 1024 * 1024;
+pub(super) const LONGEST: usize = 4 * 1024 * 1024;
 /// Most messages that are counted to tell equal ones apart.
 const MOST_COUNTED: usize = 1 << 20;
 
@@ -48,40 +49,6 @@ pub(super) fn chat(
     }
     reading.finish(sink)?;
     waiting.complain_of_missing(&path, sink)
-}
-
-/// What a first look at all lines tells.
-struct Survey {
-    evidence: Evidence,
-    phone: Phone,
-    /// The name over the first notice, which on iPhones is the chat's.
-    noticed: Option<String>,
-}
-
-impl Survey {
-    fn of(tree: &mut dyn Tree, index: usize) -> std::io::Result<Option<Self>> {
-        let mut lines = Lines::new(open_buffered(tree, index)?, LONGEST);
-        let mut survey: Option<Self> = None;
-        while let Some(line) = lines.next()? {
-            let Line::Whole(bytes) = line else { continue };
-            let line = String::from_utf8_lossy(bytes);
-            let header = Header::parse(&line);
-            match (&mut survey, header) {
-                (Some(survey), Some(header)) => survey.evidence.add(&header),
-                (None, Some(header)) => {
-                    let notice = header.rest.split_once(": ").filter(|(_, text)| text.starts_with(is_mark));
-                    let noticed =
-                        notice.map(|(name, _)| clean(name)).filter(|_| header.phone == Phone::Iphone);
-                    let mut evidence = Evidence::default();
-                    evidence.add(&header);
-                    survey = Some(Self { evidence, phone: header.phone, noticed });
-                }
-                (None, None) if !line.trim().is_empty() => return Ok(None),
-                _ => {}
-            }
-        }
-        Ok(survey.filter(|survey| survey.evidence.headers() > 0))
-    }
 }
 
 /// A message whose lines are still coming.
@@ -247,7 +214,9 @@ impl Reading<'_> {
         fields.put("chat_name", self.chat.name.as_str());
         fields.put("sent_at", sent_at);
         fields.put("time_precision", if open.seconds { "second" } else { "minute" });
-        fields.maybe("author", open.author.as_deref());
+        // iPhones put notices under the name of the chat, which wrote nothing.
+        let notice = content.kind == content::Kind::System && open.author.as_ref() == Some(&self.chat.name);
+        fields.maybe("author", open.author.as_deref().filter(|_| !notice));
         fields.put("kind", content.kind.as_str());
         fields.put("text", content.text);
         fields.when("is_edited", content.edited);
@@ -334,7 +303,7 @@ fn kind_of(name: &str) -> &'static str {
     match media_type_of(name) {
         _ if says("STICKER") || upper.starts_with("STK-") => "sticker",
         _ if says("-GIF-") => "gif",
-        _ if upper.starts_with("PTT-") || says("-AUDIO-") && upper.ends_with(".OPUS") => "voice_message",
+        _ if upper.starts_with("PTT-") || says("-AUDIO-") && says(".OPUS") => "voice_message",
         kind if kind.starts_with("image/") => "image",
         kind if kind.starts_with("video/") => "video",
         kind if kind.starts_with("audio/") => "audio",

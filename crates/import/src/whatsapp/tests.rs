@@ -116,7 +116,7 @@ fn phones_of_many_countries_are_read() {
             2024-12-31T21:05:00Z media Rui:  [photo.jpg]
             2025-01-01T09:00:00Z text Rui: Bonne année (edited)
             "day-first" "numbers"
-            WhatsApp Chat with Rui.txt: It names 1 files that are not in the export; they were kept by name only.
+            WhatsApp Chat with Rui.txt: Files it names that are not in the export: 1. They were kept by name only.
         "#]],
     );
     check(
@@ -141,7 +141,7 @@ fn phones_of_many_countries_are_read() {
             2024-12-31T21:05:00Z media Rui:  [omitted]
             2024-12-31T21:05:01Z media Rui:  [00000001-PHOTO.jpg]
             "day-first" "numbers"
-            WhatsApp Chat with Rui.txt: It names 1 files that are not in the export; they were kept by name only.
+            WhatsApp Chat with Rui.txt: Files it names that are not in the export: 1. They were kept by name only.
         "#]],
     );
     check(
@@ -150,7 +150,7 @@ fn phones_of_many_countries_are_read() {
             2024-12-31T21:05:00Z media Rui:  [omitted]
             2024-12-31T21:06:00Z media Rui:  [IMG-20241231-WA0007.jpg]
             "day-first" "numbers"
-            WhatsApp Chat with Rui.txt: It names 1 files that are not in the export; they were kept by name only.
+            WhatsApp Chat with Rui.txt: Files it names that are not in the export: 1. They were kept by name only.
         "#]],
     );
     check(
@@ -178,7 +178,7 @@ fn an_unknown_language_still_finds_files_by_their_names() {
             2024-12-31T10:00:00Z media Rui:  [IMG-20241231-WA0007.jpg]
             2024-12-31T10:00:00Z text Rui: see a.jpg (nice)
             "day-first" "numbers"
-            WhatsApp Chat with Rui.txt: It names 1 files that are not in the export; they were kept by name only.
+            WhatsApp Chat with Rui.txt: Files it names that are not in the export: 1. They were kept by name only.
         "#]],
     );
     check(
@@ -188,7 +188,7 @@ fn an_unknown_language_still_finds_files_by_their_names() {
             2024-12-31T10:00:01Z media Rui:  [00000003-AUDIO-x.opus]
             2024-12-31T10:00:02Z text Rui: a <b: c.de>
             "day-first" "numbers"
-            WhatsApp Chat with Rui.txt: It names 2 files that are not in the export; they were kept by name only.
+            WhatsApp Chat with Rui.txt: Files it names that are not in the export: 2. They were kept by name only.
         "#]],
     );
 }
@@ -254,6 +254,19 @@ fn reading_twice_gives_the_same_and_an_edit_changes_one_record() {
     let changed: Vec<_> = before.records.iter().zip(&after.records).filter(|(a, b)| a != b).collect();
     assert_eq!(changed.len(), 1);
     assert_eq!(changed[0].1.data["text"], json!("I meant Tuesday"));
+}
+
+#[test]
+fn many_media_are_given_without_losing_the_place() {
+    let line =
+        |n: u32| format!("31/12/2024, 10:00 - Rui: IMG-20241231-WA{n:04}.jpg (file attached)\nhello {n}\n");
+    let text: String = (0..1_000).map(line).collect();
+    let files = (0..1_000).map(|n| (format!("IMG-20241231-WA{n:04}.jpg"), vec![1]));
+    let chat = [("WhatsApp Chat with Rui.txt".to_owned(), text.into_bytes())];
+    let kept = read(&WhatsApp, &mut MemoryTree::new(chat.into_iter().chain(files)));
+    assert_eq!((keys(&kept).len(), kept.of("media").count(), kept.complaints.len()), (1_000, 1_000, 0));
+    assert!(kept.of("media").all(|draft| draft.data.contains_key("blob_ref")));
+    assert_eq!(kept.of("chats").next().unwrap().data["message_count"], json!(1_000));
 }
 
 #[test]
