@@ -2,8 +2,11 @@
 
 use crate::Format;
 use crate::own_export::OwnExport;
+use crate::slack::Slack;
+use crate::telegram::Telegram;
+use crate::whatsapp::WhatsApp;
 
 /// All formats. A general one (any JSON, any table) comes last, so that it never takes what another knows better.
 pub fn formats() -> &'static [&'static dyn Format] {
-    &[&OwnExport]
+    &[&OwnExport, &Slack, &Telegram, &WhatsApp]
 }

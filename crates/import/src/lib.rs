@@ -3,8 +3,10 @@
 //! One module per format. A reader never stops at something it cannot use: it complains, with the
 //! place, and goes on. Storing, looking at paths and talking to people happen elsewhere.
 
+mod chat;
 mod document_kind;
 mod extract;
+
 mod format;
 mod formats;
 mod item;
@@ -14,9 +16,12 @@ mod key;
 mod lines;
 mod own_export;
 mod sink;
+mod slack;
+mod telegram;
 #[cfg(test)]
 mod testing;
 mod tree;
+mod whatsapp;
 
 pub use document_kind::DocumentKind;
 pub use extract::extract_text;
