@@ -1,11 +1,11 @@
-//! ChatGPT's data export: `conversations.json`, or its parts `conversations-000.json` and on, with files beside them.
+//! The data export of `ChatGPT`: `conversations.json`, or its parts `conversations-000.json` and on, with files beside them.
 //!
 //! A conversation is a tree: an edited question or a second answer is a branch, and all of them are kept. Files lie
 //! beside the conversations under the service's own ids, so they are fetched after the text, when no other entry is
 //! open.
 
-mod assets;
 mod aside;
+mod assets;
 mod claim;
 mod content;
 mod conversation;
@@ -24,7 +24,7 @@ use crate::{Claim, Format, Look, Sink, Stop, Tree};
 /// Most bytes of one conversation.
 const LONGEST: usize = 64 << 20;
 
-/// Reads ChatGPT's export.
+/// Reads the export of `ChatGPT`.
 #[derive(Clone, Copy, Debug)]
 pub struct ChatGpt;
 

@@ -17,13 +17,11 @@ pub(crate) fn decode(bytes: &[u8]) -> (String, Option<&'static str>) {
             return (encoding.decode_without_bom_handling(rest).0.into_owned(), None);
         }
     }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => (text.to_owned(), None),
-        Err(_) => {
-            let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);
-            (text.into_owned(), Some("windows-1252"))
-        }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (text.to_owned(), None);
     }
+    let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);
+    (text.into_owned(), Some("windows-1252"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Which export a file belongs to, when several lie in one tree.
 
-use std::collections::BTreeMap;
-
 /// The folder of a path with its last `/`; empty at the root of the tree.
 pub(crate) fn folder(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..=slash])
@@ -13,12 +11,12 @@ pub(crate) fn parent(of: &str) -> Option<&str> {
     Some(folder(inner))
 }
 
-/// The nearest of some folders that a path lies below.
-pub(crate) fn nearest<'r, T>(roots: &'r BTreeMap<String, T>, path: &str) -> Option<&'r str> {
+/// The nearest folder above a path that passes a test.
+pub(crate) fn nearest(path: &str, is_root: impl Fn(&str) -> bool) -> Option<&str> {
     let mut above = Some(folder(path));
     while let Some(candidate) = above {
-        if let Some((root, _)) = roots.get_key_value(candidate) {
-            return Some(root);
+        if is_root(candidate) {
+            return Some(candidate);
         }
         above = parent(candidate);
     }
@@ -31,10 +29,10 @@ mod tests {
 
     #[test]
     fn the_nearest_folder_above_a_path_is_found() {
-        let roots = BTreeMap::from([("a/".to_owned(), ()), ("a/b/".to_owned(), ())]);
-        assert_eq!(nearest(&roots, "a/b/c/d.txt"), Some("a/b/"));
-        assert_eq!(nearest(&roots, "a/x.txt"), Some("a/"));
-        assert_eq!(nearest(&roots, "ab/x.txt"), None);
-        assert_eq!(nearest(&BTreeMap::from([(String::new(), ())]), "q/x.txt"), Some(""));
+        let is_root = |folder: &str| ["a/", "a/b/"].contains(&folder);
+        assert_eq!(nearest("a/b/c/d.txt", is_root), Some("a/b/"));
+        assert_eq!(nearest("a/x.txt", is_root), Some("a/"));
+        assert_eq!(nearest("ab/x.txt", is_root), None);
+        assert_eq!(nearest("q/x.txt", str::is_empty), Some(""));
     }
 }

@@ -3,6 +3,7 @@
 //! Exports of chats cut texts in the middle of a character now and then, which leaves half a surrogate pair behind;
 //! such a character is replaced, so that a whole conversation is not lost for it.
 
+use pdpp_wire::Code;
 use serde_json::Value;
 
 use crate::json_elements::{Elements, Found};
@@ -25,7 +26,12 @@ pub(crate) struct JsonList<'a> {
 
 impl JsonList<'_> {
     /// Hands over the objects of the array, and complains about what is none.
-    pub(crate) fn read(self, tree: &mut dyn Tree, sink: &mut dyn Sink, take: &mut Take<'_>) -> Result<(), Stop> {
+    pub(crate) fn read(
+        self,
+        tree: &mut dyn Tree,
+        sink: &mut dyn Sink,
+        take: &mut Take<'_>,
+    ) -> Result<(), Stop> {
         let path = tree.entries()[self.index].path.clone();
         let reader = match open_buffered(tree, self.index) {
             Ok(reader) => reader,
@@ -42,7 +48,8 @@ impl JsonList<'_> {
                 }
                 Ok(Some(Found::TooLong { number })) => {
                     let message = format!("It is longer than {} MiB.", self.longest >> 20);
-                    sink.complain(Complaint::damaged(format!("{path} {} {number}", self.element), message))?;
+                    let place = format!("{path} {} {number}", self.element);
+                    sink.complain(Complaint::new(place, Code::ResourceLimit, message))?;
                 }
                 Ok(Some(Found::Element { number, json })) => {
                     let place = format!("{path} {} {number}", self.element);
@@ -119,7 +126,6 @@ pub(crate) fn names_at_head(head: &[u8]) -> Vec<String> {
                     names.extend(std::str::from_utf8(&object[start..at]).ok().map(str::to_owned));
                 }
             }
-            (Some(_), _) => {}
             (None, b'"') => string = Some(at + 1),
             (None, b'{' | b'[') => depth += 1,
             (None, b'}' | b']') => {
@@ -128,7 +134,7 @@ pub(crate) fn names_at_head(head: &[u8]) -> Vec<String> {
                     break;
                 }
             }
-            (None, _) => {}
+            _ => {}
         }
     }
     names
@@ -137,10 +143,28 @@ pub(crate) fn names_at_head(head: &[u8]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{Kept, MemoryTree};
+
+    #[test]
+    fn an_element_beyond_the_bound_is_one_complaint_and_the_next_is_read() {
+        let text = format!("[{{\"a\":\"{}\"}}, {{\"b\":1}}]", "x".repeat(3 << 20));
+        let (mut kept, mut taken) = (Kept::default(), Vec::new());
+        let list = JsonList { index: 0, element: "thing", longest: 2 << 20 };
+        let mut take = |place: &str, _: &Value, _: &mut dyn Sink| {
+            taken.push(place.to_owned());
+            Ok(())
+        };
+        list.read(&mut MemoryTree::new([("l.json", text)]), &mut kept, &mut take).unwrap();
+        assert_eq!(taken, ["l.json thing 2"]);
+        assert_eq!(kept.describe(), "! l.json thing 1: resource_limit: It is longer than 2 MiB.\n");
+    }
 
     #[test]
     fn names_are_read_from_a_head_that_is_cut() {
-        assert_eq!(names_at_head(b"\xef\xbb\xbf [ {\"a\": {\"x\":1}, \"b\\\"c\" : [\"d\"], \"e"), ["a", "b\\\"c"]);
+        assert_eq!(
+            names_at_head(b"\xef\xbb\xbf [ {\"a\": {\"x\":1}, \"b\\\"c\" : [\"d\"], \"e"),
+            ["a", "b\\\"c"]
+        );
         assert_eq!(names_at_head(b"{\"only\":1} {\"not\":2}"), ["only"]);
         assert!(names_at_head(b"[]").is_empty());
         assert!(names_at_head(b"\"{").is_empty());

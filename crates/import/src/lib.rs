@@ -33,5 +33,6 @@ pub use key::{hash_key, mint_key};
 pub use notes::NoteFolder;
 pub use sink::{Attached, Attachment, Draft, Sink, Stop};
 pub use tree::{
-    Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path, stem,
+    Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path,
+    stem,
 };

@@ -33,7 +33,11 @@ pub(super) fn feedback(place: &str, value: &Value, sink: &mut dyn Sink) -> Resul
     let created_at = time(value, "create_time");
     let key = match text(value, "id") {
         Some(id) => mint_key(id),
-        None => hash_key(&["feedback", conversation.unwrap_or_default(), created_at.as_deref().unwrap_or_default()]),
+        None => hash_key(&[
+            "feedback",
+            conversation.unwrap_or_default(),
+            created_at.as_deref().unwrap_or_default(),
+        ]),
     };
     let mut fields = Fields::default();
     fields.put("id", key.as_str());

@@ -139,7 +139,8 @@ impl Assets {
             None => sink.record(draft),
             Some((_, shown)) if self.waiting.len() >= MOST_WAITING => {
                 *shown = true;
-                let message = format!("More than {MOST_WAITING} files are shown; this one came without its bytes.");
+                let message =
+                    format!("More than {MOST_WAITING} files are shown; this one came without its bytes.");
                 sink.complain(Complaint::damaged(place, message))?;
                 sink.record(draft)
             }
@@ -232,7 +233,8 @@ impl Waiting {
 /// The service's id in a pointer or a file name: `file-AbC` of `file-service://file-AbC` and of `file-AbC-name.png`.
 fn asset_id(pointer: &str) -> &str {
     let bare = pointer.rsplit("://").next().unwrap_or(pointer);
-    let prefix = ["file-", "file_"].iter().find(|prefix| bare.starts_with(**prefix)).map_or(0, |prefix| prefix.len());
+    let prefix =
+        ["file-", "file_"].iter().find(|prefix| bare.starts_with(**prefix)).map_or(0, |prefix| prefix.len());
     if prefix == 0 {
         // Not one of the service's ids: the whole name without what follows its last dot.
         return crate::stem(bare);

@@ -1,4 +1,4 @@
-//! Which files of a tree are an export of ChatGPT.
+//! Which files of a tree are an export of `ChatGPT`.
 //!
 //! The export has no folder of its own and shares a file name with others, so it is told by the members of the first
 //! conversation; the files around it are taken by their names, in the same folder only.
@@ -31,7 +31,8 @@ pub(super) fn claim(look: &mut Look<'_>) -> Vec<Claim> {
     let mut exports: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for index in look.find(|path| is_conversations(file_name(path))) {
         let head = look.head(index, HEAD);
-        let is_list = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start().starts_with(b"[");
+        let is_list =
+            head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start().starts_with(b"[");
         if is_list && names_at_head(&head).iter().any(|name| name == "mapping") {
             exports.entry(folder(look.path(index)).to_owned()).or_default().push(index);
         }
@@ -41,7 +42,7 @@ pub(super) fn claim(look: &mut Look<'_>) -> Vec<Claim> {
     }
     let mut beside: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, entry) in look.unclaimed() {
-        if let Some(root) = nearest(&exports, &entry.path)
+        if let Some(root) = nearest(&entry.path, |folder| exports.contains_key(folder))
             && belongs(&entry.path[root.len()..])
         {
             beside.entry(root).or_default().push(index);
@@ -86,8 +87,10 @@ pub(super) fn is_asset(path: &str) -> bool {
         return true;
     }
     match path.split_once('/') {
-        Some((top, _)) => top == "dalle-generations" || top.starts_with("user-") || is_conversation_folder(top),
-        None => name.len() > 4 && name.ends_with(".dat"),
+        Some((top, _)) => {
+            top == "dalle-generations" || top.starts_with("user-") || is_conversation_folder(top)
+        }
+        None => name.strip_suffix(".dat").is_some_and(|stem| !stem.is_empty()),
     }
 }
 

@@ -40,7 +40,11 @@ impl Content {
         let mut read = Self::default();
         match text(content, "content_type").unwrap_or_default() {
             "text" | "multimodal_text" => read.parts(content),
-            "code" | "execution_output" | "system_error" => read.say(text(content, "text")),
+            "code" | "execution_output" => read.say(text(content, "text")),
+            "system_error" => {
+                read.say(text(content, "name"));
+                read.say(text(content, "text"));
+            }
             "tether_quote" => {
                 read.say(text(content, "text"));
                 read.cite(content);
@@ -73,7 +77,9 @@ impl Content {
         }
         for reference in list(metadata, "content_references") {
             self.cite(reference);
-            list(reference, "items").iter().for_each(|item| self.cite(item));
+            for item in list(reference, "items") {
+                self.cite(item);
+            }
         }
     }
 
@@ -112,7 +118,9 @@ impl Content {
         if let Some(video) = part.get("video_container_asset_pointer") {
             self.show(video, "video");
         }
-        list(part, "frames_asset_pointers").iter().for_each(|frame| self.show(frame, "image"));
+        for frame in list(part, "frames_asset_pointers") {
+            self.show(frame, "image");
+        }
     }
 
     fn show(&mut self, part: &Value, kind: &'static str) {

@@ -34,14 +34,12 @@ impl Conversations {
             return sink.complain(Complaint::damaged(place, "`mapping` is missing."));
         };
         let named = text(value, "conversation_id").or_else(|| text(value, "id"));
-        let key = match named {
-            Some(id) => mint_key(id),
-            // Neither the beginning nor the first node changes when a conversation goes on.
-            None => {
-                let begun = time(value, "create_time").unwrap_or_default();
-                hash_key(&["conversation", &begun, mapping.keys().next().map_or("", String::as_str)])
-            }
+        // Neither the beginning nor the first node changes when a conversation goes on.
+        let unnamed = || {
+            let begun = time(value, "create_time").unwrap_or_default();
+            hash_key(&["conversation", &begun, mapping.keys().next().map_or("", String::as_str)])
         };
+        let key = named.map_or_else(unnamed, mint_key);
         let digest = hash_key(&[&value.to_string()]);
         match self.seen.insert(key.clone(), digest.clone()) {
             None => {}
@@ -96,7 +94,8 @@ fn fields(key: &str, value: &Value, tree: &MessageTree<'_>, share: Option<&Strin
     let mut fields = Fields::default();
     fields.put("id", key);
     fields.put_some("title", text(value, "title"));
-    fields.put_some("updated_at", time(value, "update_time").or_else(|| created_at.clone()));
+    let last = || tree.placed.iter().filter_map(|placed| time(placed.message, "create_time")).max();
+    fields.put_some("updated_at", time(value, "update_time").or_else(last).or_else(|| created_at.clone()));
     fields.put_some("created_at", created_at);
     fields.put_some("model", text(value, "default_model_slug"));
     fields.put_some("gizmo_id", text(value, "gizmo_id"));

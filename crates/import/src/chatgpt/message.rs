@@ -24,7 +24,11 @@ pub(super) fn key(conversation: &str, node: &str) -> String {
 }
 
 /// The record of a message and the time it was written.
-pub(super) fn fields(conversation: &str, placed: &Placed<'_>, content: &mut Content) -> (Fields, Option<String>) {
+pub(super) fn fields(
+    conversation: &str,
+    placed: &Placed<'_>,
+    content: &mut Content,
+) -> (Fields, Option<String>) {
     let message = placed.message;
     let metadata = &message["metadata"];
     let author = &message["author"];
@@ -39,13 +43,17 @@ pub(super) fn fields(conversation: &str, placed: &Placed<'_>, content: &mut Cont
     fields.put_some("author_name", text(author, "name"));
     fields.put_some("recipient", text(message, "recipient").filter(|recipient| *recipient != "all"));
     fields.put_some("content_type", text(&message["content"], "content_type"));
-    fields.put_some("language", text(&message["content"], "language").filter(|language| *language != "unknown"));
+    fields.put_some(
+        "language",
+        text(&message["content"], "language").filter(|language| *language != "unknown"),
+    );
     fields.put("text", std::mem::take(&mut content.text));
     fields.put_some("created_at", created_at.clone());
     fields.put_some("updated_at", time(message, "update_time"));
     fields.put_some("model", text(metadata, "model_slug"));
     fields.put_some("status", text(message, "status"));
-    fields.put_some("finish_reason", metadata.get("finish_details").and_then(|details| text(details, "type")));
+    fields
+        .put_some("finish_reason", metadata.get("finish_details").and_then(|details| text(details, "type")));
     fields.put("depth", placed.depth);
     fields.put("branch_index", placed.branch.0);
     fields.put("branch_count", placed.branch.1);

@@ -108,7 +108,9 @@ impl<'a> Links<'a> {
         let mut parents: Vec<Option<usize>> = mapping
             .values()
             .enumerate()
-            .map(|(number, node)| numbers.get(text(node, "parent")?).copied().filter(|parent| *parent != number))
+            .map(|(number, node)| {
+                numbers.get(text(node, "parent")?).copied().filter(|parent| *parent != number)
+            })
             .collect();
         let mut ranks = vec![usize::MAX; parents.len()];
         for (number, node) in mapping.values().enumerate() {

@@ -23,6 +23,13 @@ fn the_sample_export_is_read() {
 }
 
 #[test]
+fn an_opened_tree_gives_the_same() {
+    let plain = read(&ChatGpt, &mut MemoryTree::fixture("chatgpt"));
+    let opened = read(&ChatGpt, &mut MemoryTree::fixture("chatgpt").opened());
+    assert_eq!(plain.describe(), opened.describe());
+}
+
+#[test]
 fn the_export_says_whose_it_is_and_takes_its_files_along() {
     let mut tree = MemoryTree::fixture("chatgpt");
     let detected = detect(&mut tree, &[&ChatGpt]);
@@ -44,7 +51,8 @@ fn two_exports_in_one_tree_are_two_claims_and_strangers_stay_unclaimed() {
         ("file-Z.dat", "elsewhere"),
     ]);
     let detected = detect(&mut tree, &[&ChatGpt]);
-    let told: Vec<_> = detected.claims.iter().map(|(_, claim)| (claim.entries.clone(), claim.account.as_deref())).collect();
+    let told: Vec<_> =
+        detected.claims.iter().map(|(_, claim)| (claim.entries.clone(), claim.account.as_deref())).collect();
     assert_eq!(told, [(vec![0, 1], None), (vec![2, 3], Some("b@example.org"))]);
     assert_eq!(detected.unknown, [4, 5]);
 }
@@ -55,7 +63,9 @@ fn the_other_service_with_the_same_file_name_is_left_alone() {
     assert!(detect(&mut tree, &[&ChatGpt]).claims.is_empty());
     let mut tree = MemoryTree::fixture("chatgpt");
     assert!(detect(&mut tree, &[&Claude]).claims.is_empty());
-    for text in ["", "[]", "{\"mapping\":{}}", "[7]", "[[{\"mapping\":1}]]", "\u{feff}[{\"a\":{\"mapping\":1}}]"] {
+    for text in
+        ["", "[]", "{\"mapping\":{}}", "[7]", "[[{\"mapping\":1}]]", "\u{feff}[{\"a\":{\"mapping\":1}}]"]
+    {
         let mut tree = MemoryTree::new([("conversations.json", text)]);
         assert!(detect(&mut tree, &[&ChatGpt]).claims.is_empty(), "{text}");
     }
@@ -83,7 +93,8 @@ fn reading_twice_gives_the_same_and_an_edit_changes_its_record_only() {
 
 #[test]
 fn members_of_wrong_types_are_passed_over() {
-    let message = json!({"id": 7, "author": "me", "create_time": "x", "content": [1], "metadata": null, "status": {}});
+    let message =
+        json!({"id": 7, "author": "me", "create_time": "x", "content": [1], "metadata": null, "status": {}});
     let odd = json!({"author": {"role": ["user"]}, "content": {"content_type": "multimodal_text", "parts":
         [null, 1, [], {"asset_pointer": 5}, {"asset_pointer": "file-service://file-Q"}, {"text": "kept"}]},
         "metadata": {"attachments": [1, {"id": ""}, {"id": "file-Q", "size": -4}], "citations": [{}, 2]}});

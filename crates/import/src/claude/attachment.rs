@@ -18,10 +18,11 @@ pub(super) fn of_message(conversation: &str, message: &str, value: &Value) -> Ve
         let size = count(attached, "file_size");
         let alike = alike.entry(format!("{size:?} {name:?}")).or_default();
         *alike += 1;
-        let id = text(attached, "id").map(str::to_owned).unwrap_or_else(|| {
+        let unnamed = || {
             let size = size.unwrap_or_default().to_string();
             hash_key(&["attachment", name.unwrap_or_default(), &size, &alike.to_string()])
-        });
+        };
+        let id = text(attached, "id").map_or_else(unnamed, str::to_owned);
         let mut fields = fields(conversation, message, "attachment", name, created_at.as_deref());
         let told = text(attached, "file_type").filter(|kind| kind.contains('/'));
         fields.put_some("media_type", told.or_else(|| name.and_then(media_type::of_name)));
@@ -51,7 +52,13 @@ pub(super) fn of_message(conversation: &str, message: &str, value: &Value) -> Ve
     made.into_iter().map(keyed).collect()
 }
 
-fn fields(conversation: &str, message: &str, kind: &str, name: Option<&str>, created_at: Option<&str>) -> Fields {
+fn fields(
+    conversation: &str,
+    message: &str,
+    kind: &str,
+    name: Option<&str>,
+    created_at: Option<&str>,
+) -> Fields {
     let mut fields = Fields::default();
     // Stands first in the record; its value comes when the key is known.
     fields.put("id", "");

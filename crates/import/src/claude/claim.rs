@@ -72,7 +72,11 @@ pub(super) fn claim(look: &mut Look<'_>) -> Vec<Claim> {
         return Vec::new();
     }
     for index in look.find(|path| Kind::of(path).is_some_and(|kind| kind != Kind::Conversations)) {
-        let Some(export) = nearest(&exports, look.path(index)).map(str::to_owned) else { continue };
+        let Some(export) =
+            nearest(look.path(index), |folder| exports.contains_key(folder)).map(str::to_owned)
+        else {
+            continue;
+        };
         let told = Kind::of(look.path(index)).is_some_and(|kind| kind.is_told_by(&look.head(index, HEAD)));
         if told && let Some(entries) = exports.get_mut(&export) {
             entries.push(index);
@@ -110,9 +114,9 @@ fn address(users: &Value) -> Option<String> {
 fn root(path: &str) -> &str {
     let own = folder(path);
     let archive = own.strip_suffix(".zip/").map(file_name).unwrap_or_default();
-    let is_part = archive
-        .rsplit_once('-')
-        .is_some_and(|(name, number)| name == "conversations" && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_part = archive.rsplit_once('-').is_some_and(|(name, number)| {
+        name == "conversations" && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
     if is_part { parent(own).unwrap_or(own) } else { own }
 }
 

@@ -108,7 +108,8 @@ impl<'a> Messages<'a> {
             // The first message names a parent that is none.
             let parent = text(value, "parent_message_uuid").map(mint_key);
             let parent = parent.filter(|parent| known.contains(parent.as_str()) && parent != key);
-            let current = self.current.as_ref().map(|path| text(value, "uuid").is_some_and(|id| path.contains(id)));
+            let current =
+                self.current.as_ref().map(|path| text(value, "uuid").is_some_and(|id| path.contains(id)));
             let attached = attachment::of_message(self.conversation, key, value);
             let mut fields = message::fields(self.conversation, key, value);
             fields.put("position", position);
@@ -128,7 +129,9 @@ impl<'a> Messages<'a> {
 
 /// The ids from the beginning to a message. Parents that lead in a circle are followed once.
 fn path_to<'a>(leaf: &'a str, messages: &'a [Value]) -> HashSet<&'a str> {
-    let ids = messages.iter().filter_map(|message| Some((text(message, "uuid")?, text(message, "parent_message_uuid"))));
+    let ids = messages
+        .iter()
+        .filter_map(|message| Some((text(message, "uuid")?, text(message, "parent_message_uuid"))));
     let parents: HashMap<&str, Option<&str>> = ids.collect();
     let mut path = HashSet::new();
     let mut next = Some(leaf);

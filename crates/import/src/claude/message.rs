@@ -9,7 +9,9 @@ const MOST_CITATIONS: usize = 200;
 
 pub(super) fn fields(conversation: &str, key: &str, message: &Value) -> Fields {
     let mut blocks = Blocks::default();
-    list(message, "content").iter().for_each(|block| blocks.take(block));
+    for block in list(message, "content") {
+        blocks.take(block);
+    }
     // The text beside the blocks says the same with stand-ins for what is no text; it counts where there is none.
     let said = if blocks.said.is_empty() { text(message, "text").unwrap_or_default() } else { &blocks.said };
     let mut fields = Fields::default();
@@ -45,7 +47,9 @@ impl Blocks {
             "text" | "voice_note" => {
                 append(&mut self.said, text(block, "title"));
                 append(&mut self.said, text(block, "text"));
-                list(block, "citations").iter().for_each(|citation| self.cite(citation));
+                for citation in list(block, "citations") {
+                    self.cite(citation);
+                }
             }
             "thinking" => append(&mut self.thought, text(block, "thinking").or_else(|| text(block, "text"))),
             // What was left of a limit says nothing to anybody.
@@ -82,7 +86,11 @@ fn tool_text(block: &Value) -> String {
     append(&mut said, text(block, "text"));
     match block.get("content") {
         Some(Value::String(content)) => append(&mut said, Some(content)),
-        Some(Value::Array(parts)) => parts.iter().for_each(|part| append(&mut said, part_text(part).as_deref())),
+        Some(Value::Array(parts)) => {
+            for part in parts {
+                append(&mut said, part_text(part).as_deref());
+            }
+        }
         _ => {}
     }
     let input = block.get("input").filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));

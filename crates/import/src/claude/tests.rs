@@ -21,7 +21,8 @@ fn the_export_says_whose_it_is_unless_it_is_a_teams() {
     assert_eq!(claim.account.as_deref(), Some("mara@harbour.example"));
     expect!["conversations and projects of Claude"].assert_eq(&claim.found);
     assert!(detected.unknown.is_empty(), "{detected:?}");
-    *tree.bytes_mut("users.json") = br#"[{"email_address":"a@x.example"},{"email_address":"b@x.example"}]"#.to_vec();
+    *tree.bytes_mut("users.json") =
+        br#"[{"email_address":"a@x.example"},{"email_address":"b@x.example"}]"#.to_vec();
     assert_eq!(detect(&mut tree, &[&Claude]).claims[0].1.account, None);
 }
 
@@ -82,7 +83,12 @@ fn parents_in_a_circle_are_followed_once() {
     let kept = read(&Claude, &mut MemoryTree::new([("conversations.json", text.to_string())]));
     let told: Vec<_> = kept
         .of("messages")
-        .map(|draft| (draft.data.get("parent_id").cloned().unwrap_or(Value::Null), draft.data["on_current_path"].clone()))
+        .map(|draft| {
+            (
+                draft.data.get("parent_id").cloned().unwrap_or(Value::Null),
+                draft.data["on_current_path"].clone(),
+            )
+        })
         .collect();
     let expected = [json!(["b", true]), json!(["a", true]), json!([null, false]), json!([null, false])];
     assert_eq!(told.into_iter().map(|(a, b)| json!([a, b])).collect::<Vec<_>>(), expected);

@@ -35,21 +35,33 @@ fn first(front_matter: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let plain = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
-    let members: Vec<(String, &Value)> = front_matter.iter().map(|(name, value)| (plain(name), value)).collect();
-    names.iter().find_map(|wanted| members.iter().filter(|(name, _)| name == wanted).find_map(|(_, value)| time(value)))
+    let members: Vec<(String, &Value)> =
+        front_matter.iter().map(|(name, value)| (plain(name), value)).collect();
+    names.iter().find_map(|wanted| {
+        members.iter().filter(|(name, _)| name == wanted).find_map(|(_, value)| time(value))
+    })
 }
 
 fn time(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => time_of_text(text),
+        Value::String(text) => time_of_words(text),
         // Seconds or milliseconds since 1970; smaller numbers are years or days.
         Value::Number(number) => match number.as_f64()? {
             seconds if (1e8..1e11).contains(&seconds) => time_of_seconds(seconds),
             millis if (1e11..1e14).contains(&millis) => time_of_seconds(millis / 1000.0),
             _ => None,
         },
-        Value::Array(items) => items.first().and_then(|item| item.as_str()).and_then(time_of_text),
+        Value::Array(items) => items.first().and_then(|item| item.as_str()).and_then(time_of_words),
         _ => None,
+    }
+}
+
+/// YAML writes `2026-01-02 03:04:05 +02:00`: spaces where others have none.
+fn time_of_words(text: &str) -> Option<String> {
+    let text = text.trim();
+    match text.split_once(' ') {
+        Some((day, rest)) => time_of_text(&format!("{day}T{}", rest.replace(' ', ""))),
+        None => time_of_text(text),
     }
 }
 
@@ -73,8 +85,14 @@ mod tests {
             json!({"created": "2026-01-02T03:04", "last-modified": "2026-02-03 04:05:06 +0200"}),
             ("2026-01-02T03:04:00Z", "2026-02-03T02:05:06Z"),
         );
-        check(json!({"created": 1_767_323_045_000_i64, "updated": "soon"}), ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"));
+        check(
+            json!({"created": 1_767_323_045_000_i64, "updated": "soon"}),
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
+        );
         check(json!({"date": 2026, "modified": null}), ("", ""));
-        check(json!({"date": "never", "created": "2026-01-02"}), ("2026-01-02T00:00:00Z", "2026-01-02T00:00:00Z"));
+        check(
+            json!({"date": "never", "created": "2026-01-02"}),
+            ("2026-01-02T00:00:00Z", "2026-01-02T00:00:00Z"),
+        );
     }
 }

@@ -13,24 +13,30 @@ const MOST_WORDS: usize = 1000;
 #[derive(Debug)]
 pub(super) struct Split<'a> {
     pub(super) front_matter: Option<Map<String, Value>>,
+    /// The text as the record has it.
     pub(super) body: &'a str,
+    /// What is Markdown in it: the body without front matter that could not be read.
+    pub(super) markdown: &'a str,
     /// Why the front matter could not be read; the body is then the whole text.
     pub(super) fault: Option<Fault>,
 }
 
 /// Takes the front matter off. Two dashed lines around something that is no set of names are part of the text.
 pub(super) fn split(text: &str) -> Split<'_> {
-    let whole = Split { front_matter: None, body: text, fault: None };
+    let whole = Split { front_matter: None, body: text, markdown: text, fault: None };
     let Some((yaml, body)) = cut(text) else { return whole };
+    let faulty = |fault| Split { front_matter: None, body: text, markdown: body, fault: Some(fault) };
     if yaml.len() > LONGEST {
-        return Split { fault: Some(Fault { line: 1, problem: "it is longer than 256 KiB" }), ..whole };
+        return faulty(Fault { line: 1, problem: "it is longer than 256 KiB" });
     }
     match yaml::read(yaml) {
-        Ok(Value::Object(members)) => Split { front_matter: Some(members), body, fault: None },
-        Ok(Value::Null) => Split { front_matter: None, body, fault: None },
+        Ok(Value::Object(members)) => {
+            Split { front_matter: Some(members), body, markdown: body, fault: None }
+        }
+        Ok(Value::Null) => Split { front_matter: None, body, markdown: body, fault: None },
         Ok(_) => whole,
         // The line of the dashes comes before the first line of the YAML.
-        Err(fault) => Split { fault: Some(Fault { line: fault.line + 1, ..fault }), ..whole },
+        Err(fault) => faulty(Fault { line: fault.line + 1, ..fault }),
     }
 }
 
@@ -98,7 +104,11 @@ mod tests {
             ("", false, ""),
         ] {
             let split = split(text);
-            assert_eq!((split.front_matter.is_some(), split.body, split.fault), (has, body, None), "{text:?}");
+            assert_eq!(
+                (split.front_matter.is_some(), split.body, split.fault),
+                (has, body, None),
+                "{text:?}"
+            );
         }
     }
 
@@ -106,7 +116,7 @@ mod tests {
     fn a_fault_leaves_the_text_whole_and_names_its_line() {
         let text = "---\na: 1\nb: [\n---\nbody";
         let split = split(text);
-        assert_eq!(split.body, text);
+        assert_eq!((split.body, split.markdown), (text, "body"));
         assert_eq!(split.fault.map(|fault| fault.problem), Some("it is not YAML"));
         let long = format!("---\na: {}\n---\nbody", "x".repeat(LONGEST));
         assert!(super::split(&long).fault.is_some());

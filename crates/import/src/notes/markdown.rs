@@ -10,6 +10,11 @@ use serde_json::Value;
 /// Most of each that is kept of one note; the text itself holds them all.
 const MOST: usize = 5000;
 
+/// Longest heading, in characters, that is kept as one.
+const LONGEST_HEADING: usize = 1000;
+/// Longest tag, in bytes. Longer ones are no words anybody wrote.
+const LONGEST_TAG: usize = 200;
+
 /// What was found in a note.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -119,8 +124,11 @@ impl Walk<'_> {
         match event {
             Event::Start(Tag::Heading { level, .. }) => self.heading = Some((level as usize, String::new())),
             Event::End(TagEnd::Heading(_)) => {
-                let heading = self.heading.take().map(|(level, text)| (level, text.trim().to_owned()));
-                let heading = heading.filter(|(_, text)| !text.is_empty() && self.found.headings.len() < MOST);
+                let heading = self.heading.take().map(|(level, text)| {
+                    (level, text.trim().chars().take(LONGEST_HEADING).collect::<String>())
+                });
+                let heading =
+                    heading.filter(|(_, text)| !text.is_empty() && self.found.headings.len() < MOST);
                 self.found.headings.extend(heading);
             }
             Event::Start(Tag::CodeBlock(_)) => self.in_code = true,
@@ -157,8 +165,9 @@ impl Walk<'_> {
 
     fn close_link(&mut self) {
         let Some(link) = self.open.pop() else { return };
-        // A link to a heading of the same note leads nowhere else.
-        if !link.target.is_empty() && self.found.links.len() < MOST {
+        // A link to a heading of the same note leads nowhere else, and neither does a picture written out in the text.
+        let leads = !link.target.is_empty() && !link.target.starts_with("data:");
+        if leads && self.found.links.len() < MOST {
             self.found.links.push(link);
         }
     }
@@ -182,7 +191,8 @@ impl Walk<'_> {
     }
 
     fn add_tag(&mut self, tag: &str) {
-        if self.found.tags.len() < MOST && self.known_tags.insert(tag.to_owned()) {
+        if tag.len() <= LONGEST_TAG && self.found.tags.len() < MOST && self.known_tags.insert(tag.to_owned())
+        {
             self.found.tags.push(tag.to_owned());
         }
     }
@@ -235,8 +245,8 @@ mod tests {
         check(
             "# A `b` c\n[[Note]] [[dir/Note#Head|alias]] ![[pic.png|300]] [x](My%20Note.md#there) \
              ![alt](img/a.png) <https://example.org/a> [out](https://example.org \"t\") [ref][r] [[#here]] [s](#self) \
-             [![in](pic.jpg)](https://example.org/b)\n\n[r]: Other.md\n\n`[[code]]`\n\n```\n[[block]] #code\n```\n",
-            expect![[r##"
+             ![d](data:image/png;base64,AA) [![in](pic.jpg)](https://example.org/b)\n\n[r]: Other.md\n\n`[[code]]`\n\n```\n[[block]] #code\n```\n",
+            expect![[r#"
                 # A b c
                 wiki: Note - "Note"
                 wiki: dir/Note Head "alias"
@@ -249,7 +259,7 @@ mod tests {
                 image: pic.jpg - "in"
                 markdown: https://example.org/b - "" (out)
                 tags [] tasks 0/0
-            "##]],
+            "#]],
         );
     }
 

@@ -39,7 +39,10 @@ impl Notes<'_> {
             let is_new = page.is_none_or(|page| pages.insert(page)) && before != Some(file.path.as_str());
             before = Some(&file.path);
             if !is_new {
-                sink.complain(Complaint::damaged(place, "A note of this name or id came before; the first was kept."))?;
+                sink.complain(Complaint::damaged(
+                    place,
+                    "A note of this name or id came before; the first was kept.",
+                ))?;
                 continue;
             }
             match read_whole(tree, file.entry, LONGEST) {
@@ -62,13 +65,14 @@ impl Notes<'_> {
         let is_markdown = is_markdown(&file.path);
         let (split, mut found) = if is_markdown {
             let split = split(&text);
-            let found = markdown::read(split.body);
+            let found = markdown::read(split.markdown);
             (split, found)
         } else {
-            (Split { front_matter: None, body: &text, fault: None }, Found::default())
+            (Split { front_matter: None, body: &text, markdown: "", fault: None }, Found::default())
         };
         if let Some(fault) = split.fault {
-            let message = format!("The front matter cannot be read: {}. The note was kept whole.", fault.problem);
+            let message =
+                format!("The front matter cannot be read: {}. The note was kept whole.", fault.problem);
             sink.complain(Complaint::damaged(format!("{place} line {}", fault.line), message))?;
         }
         let properties = split.front_matter.unwrap_or_default();

@@ -12,9 +12,9 @@ pub(super) fn is_text(path: &str) -> bool {
 }
 
 fn has_extension(path: &str, extensions: &[&str]) -> bool {
-    file_name(path)
-        .rsplit_once('.')
-        .is_some_and(|(stem, end)| !stem.is_empty() && extensions.iter().any(|known| end.eq_ignore_ascii_case(known)))
+    file_name(path).rsplit_once('.').is_some_and(|(stem, end)| {
+        !stem.is_empty() && extensions.iter().any(|known| end.eq_ignore_ascii_case(known))
+    })
 }
 
 /// Whether a path leads into what programs keep for themselves: settings, bins, version histories.

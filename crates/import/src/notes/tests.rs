@@ -21,6 +21,16 @@ fn the_sample_export_of_notion_is_read() {
 }
 
 #[test]
+fn every_sample_is_taken_whole_by_its_own_format() {
+    let formats: [&dyn Format; 3] = [&crate::ChatGpt, &crate::Claude, &NoteFolder];
+    for (sample, place) in [("chatgpt", 0), ("claude", 1), ("notes", 2), ("notion", 2)] {
+        let detected = detect(&mut MemoryTree::fixture(sample), &formats);
+        let places: Vec<usize> = detected.claims.iter().map(|(place, _)| *place).collect();
+        assert_eq!((places, detected.unknown), (vec![place], vec![]), "{sample}");
+    }
+}
+
+#[test]
 fn a_vault_takes_all_its_files_and_reads_none_of_its_settings() {
     let mut tree = MemoryTree::fixture("notes");
     let detected = detect(&mut tree, &[&NoteFolder]);
@@ -32,8 +42,11 @@ fn a_vault_takes_all_its_files_and_reads_none_of_its_settings() {
 #[test]
 fn where_a_vault_lies_does_not_change_its_records() {
     let here = MemoryTree::new([(".obsidian/app.json", "{}"), ("A.md", "[[C]]"), ("b/C.md", "x")]);
-    let there =
-        MemoryTree::new([("x.zip/V/.obsidian/app.json", "{}"), ("x.zip/V/A.md", "[[C]]"), ("x.zip/V/b/C.md", "x")]);
+    let there = MemoryTree::new([
+        ("x.zip/V/.obsidian/app.json", "{}"),
+        ("x.zip/V/A.md", "[[C]]"),
+        ("x.zip/V/b/C.md", "x"),
+    ]);
     let told = |mut tree: MemoryTree| read(&NoteFolder, &mut tree).describe();
     assert_eq!(told(here), told(there));
 }
@@ -66,7 +79,16 @@ fn little_is_taken_where_notes_are_not_the_point() {
     assert_eq!(claimed(&["README.md"]), "README.md");
     assert_eq!(claimed(&["photos/a.jpg", "list.txt"]), "");
     assert_eq!(
-        claimed(&["n/a.md", "n/b.txt", "n/c.png", "n/d.json", "n/assets/e.png", "n/x/f.png", "g.txt", "n/.git/h.md"]),
+        claimed(&[
+            "n/a.md",
+            "n/b.txt",
+            "n/c.png",
+            "n/d.json",
+            "n/assets/e.png",
+            "n/x/f.png",
+            "g.txt",
+            "n/.git/h.md"
+        ]),
         "n/a.md n/assets/e.png n/b.txt n/c.png"
     );
 }
@@ -96,7 +118,10 @@ fn front_matter_that_unfolds_to_too_much_is_a_complaint_and_the_note_is_kept() {
     }
     text.push_str("---\nbody\n");
     let kept = read(&NoteFolder, &mut MemoryTree::new([("a.md", text.as_str())]));
-    assert_eq!(kept.of("notes").next().map(|draft| draft.data["body"].as_str().unwrap()), Some(text.as_str()));
+    assert_eq!(
+        kept.of("notes").next().map(|draft| draft.data["body"].as_str().unwrap()),
+        Some(text.as_str())
+    );
     assert!(matches!(kept.complaints.as_slice(), [one] if one.message.contains("unfolds to too much")));
 }
 

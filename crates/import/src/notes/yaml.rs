@@ -25,10 +25,8 @@ pub(super) fn read(text: &str) -> Result<Value, Fault> {
     let mut builder = Builder::default();
     let mut parser = Parser::new_from_str(text);
     while let Some(next) = parser.next_event() {
-        let (event, span): (Event<'_>, Span) = next.map_err(|error: ScanError| Fault {
-            line: error.marker().line(),
-            problem: "it is not YAML",
-        })?;
+        let (event, span): (Event<'_>, Span) = next
+            .map_err(|error: ScanError| Fault { line: error.marker().line(), problem: "it is not YAML" })?;
         builder.take(event).map_err(|problem| Fault { line: span.start.line(), problem })?;
     }
     Ok(builder.root.unwrap_or(Value::Null))
@@ -171,13 +169,17 @@ fn cost(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len(),
         Value::Array(items) => 1 + items.iter().map(cost).sum::<usize>(),
-        Value::Object(members) => 1 + members.iter().map(|(name, value)| name.len() + cost(value)).sum::<usize>(),
+        Value::Object(members) => {
+            1 + members.iter().map(|(name, value)| name.len() + cost(value)).sum::<usize>()
+        }
         _ => 1,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use expect_test::{Expect, expect};
 
     use super::*;
@@ -195,11 +197,15 @@ mod tests {
     fn words_become_what_they_stand_for() {
         check(
             "a: 1\nb: -2.50\nc: yes\nd: true\ne: ~\nf: 2026-01-02\ng: '7'\nh: 01234\ni: 99999999999999999999\nj: 12:30\nk: !!str 5\nl:",
-            expect![[r#"{"a":1,"b":-2.5,"c":"yes","d":true,"e":null,"f":"2026-01-02","g":"7","h":"01234","i":"99999999999999999999","j":"12:30","k":"5","l":null}"#]],
+            expect![[
+                r#"{"a":1,"b":-2.5,"c":"yes","d":true,"e":null,"f":"2026-01-02","g":"7","h":"01234","i":"99999999999999999999","j":"12:30","k":"5","l":null}"#
+            ]],
         );
         check(
             "tags: [a, b]\nrelated:\n  - \"[[Note]]\"\n  - [[Bare]]\n1: one\ntrue: yes\ntext: |\n  two\n  lines\n",
-            expect![[r#"{"tags":["a","b"],"related":["[[Note]]",[["Bare"]]],"1":"one","true":"yes","text":"two\nlines\n"}"#]],
+            expect![[
+                r#"{"tags":["a","b"],"related":["[[Note]]",[["Bare"]]],"1":"one","true":"yes","text":"two\nlines\n"}"#
+            ]],
         );
         check("", expect!["null"]);
         check("a: 1\na: 2", expect![[r#"{"a":2}"#]]);
@@ -214,8 +220,60 @@ mod tests {
         check("a: *nowhere", expect!["line 1: it is not YAML"]);
         check("a: &x [*x]", expect!["line 1: an alias leads into itself"]);
         check(&"[".repeat(1000), expect!["line 1: it is not YAML"]);
-        let nested: String = (0..100).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
+        let mut nested = String::new();
+        for depth in 0..100 {
+            writeln!(nested, "{}a:", " ".repeat(depth)).unwrap();
+        }
         check(&nested, expect!["line 33: it is nested too deep"]);
+    }
+
+    #[test]
+    fn odd_texts_come_to_an_end() {
+        for odd in [
+            "[",
+            "{",
+            "- ",
+            "? ",
+            "a: ",
+            "&a ",
+            "*a ",
+            "!a ",
+            "'",
+            "\"",
+            "|\n ",
+            "\n",
+            "%",
+            "a\n",
+            ": ",
+            "[a,",
+            "{a: ",
+            "#",
+            "\t",
+            "\u{1f41f}",
+            "---\n",
+        ] {
+            let _ = read(&odd.repeat(20_000));
+        }
+        // Small changes to a text that has everything.
+        let whole = "a: &x [1, 'b', \"c\"]\nd: {e: *x, f: !!str g}\nh: |\n  i\n  j\nk: >-\n  l\n? m\n: n\n- o\n%p\n# q\n";
+        let alphabet: Vec<char> = whole.chars().collect();
+        let mut state = 7_usize;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for _ in 0..20_000 {
+            let mut text = alphabet.clone();
+            for _ in 0..=next(6) {
+                let (at, with) = (next(text.len()), alphabet[next(alphabet.len())]);
+                match next(3) {
+                    0 => text[at] = with,
+                    1 => text.insert(at, with),
+                    _ => text.truncate(at.max(1)),
+                }
+            }
+            let _ = read(&text.into_iter().collect::<String>());
+        }
     }
 
     #[test]
@@ -224,7 +282,7 @@ mod tests {
         for n in 1..20 {
             let alias = format!("*a{}", n - 1);
             let list = [alias.as_str(); 10].join(", ");
-            text.push_str(&format!("a{n}: &a{n} [{list}]\n"));
+            writeln!(text, "a{n}: &a{n} [{list}]").unwrap();
         }
         check(&text, expect![[r"line 6: it unfolds to too much"]]);
         let long = format!("a: &a \"{}\"\nb: [{}]", "x".repeat(100_000), ["*a"; 1000].join(", "));
