@@ -22,7 +22,7 @@ fn the_sample_export_of_notion_is_read() {
 
 #[test]
 fn every_sample_is_taken_whole_by_its_own_format() {
-    let formats: [&dyn Format; 3] = [&crate::ChatGpt, &crate::Claude, &NoteFolder];
+    let formats: [&dyn Format; 3] = [&crate::chatgpt::ChatGpt, &crate::claude::Claude, &NoteFolder];
     for (sample, place) in [("chatgpt", 0), ("claude", 1), ("notes", 2), ("notion", 2)] {
         let detected = detect(&mut MemoryTree::fixture(sample), &formats);
         let places: Vec<usize> = detected.claims.iter().map(|(place, _)| *place).collect();
