@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::testing::{Kept, MemoryTree, read, survives_damage};
-use crate::{Claude, detect};
+use crate::claude::Claude;
+use crate::detect;
 
 fn one(conversation: &Value) -> Kept {
     let text = format!("[{conversation}]");
