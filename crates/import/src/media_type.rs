@@ -3,18 +3,32 @@
 /// What stands for bytes nobody can name.
 pub(crate) const UNKNOWN: &str = "application/octet-stream";
 
+/// The media type that a name promises, or that of bytes nobody can name.
+pub(crate) fn media_type_of(name: &str) -> &'static str {
+    of_name(name).unwrap_or(UNKNOWN)
+}
+
+/// Whether a media type from outside is one at all.
+pub(crate) fn plausible(media_type: &str) -> bool {
+    let part = |text: &str| {
+        (1..=64).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    media_type.split_once('/').is_some_and(|(kind, subtype)| part(kind) && part(subtype))
+}
+
 /// The media type that a name's extension stands for, if it is a known one.
 pub(crate) fn of_name(name: &str) -> Option<&'static str> {
     let (_, extension) = name.rsplit_once('.')?;
     Some(match extension.to_ascii_lowercase().as_str() {
         "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
+        "jpg" | "jpeg" | "jfif" => "image/jpeg",
         "gif" => "image/gif",
         "webp" => "image/webp",
         "svg" => "image/svg+xml",
         "bmp" => "image/bmp",
         "tif" | "tiff" => "image/tiff",
-        "heic" => "image/heic",
+        "heic" | "heif" => "image/heic",
         "avif" => "image/avif",
         "mp3" => "audio/mpeg",
         "m4a" => "audio/mp4",
@@ -25,6 +39,12 @@ pub(crate) fn of_name(name: &str) -> Option<&'static str> {
         "mov" => "video/quicktime",
         "webm" => "video/webm",
         "mkv" => "video/x-matroska",
+        "3gp" => "video/3gpp",
+        "avi" => "video/x-msvideo",
+        "aac" => "audio/aac",
+        "amr" => "audio/amr",
+        "rtf" => "application/rtf",
+        "gz" | "tgs" => "application/gzip",
         "pdf" => "application/pdf",
         "doc" => "application/msword",
         "docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -48,7 +68,7 @@ pub(crate) fn of_name(name: &str) -> Option<&'static str> {
         "js" => "text/javascript",
         "css" => "text/css",
         "ics" => "text/calendar",
-        "vcf" => "text/vcard",
+        "vcf" | "vcard" => "text/vcard",
         "eml" => "message/rfc822",
         _ => return None,
     })

@@ -33,6 +33,30 @@ pub(crate) fn count(value: &Value, name: &str) -> Option<i64> {
     whole.filter(|whole| *whole >= 0)
 }
 
+/// A member that is a whole number, written as one or as text.
+pub(crate) fn whole(value: &Value, name: &str) -> Option<i64> {
+    match value.get(name)? {
+        Value::Number(number) => number.as_i64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Puts a member if there is something to put; an empty text or list is nothing.
+pub(crate) fn put(data: &mut Map<String, Value>, name: &str, value: Option<impl Into<Value>>) {
+    let value = value.map(Into::into).unwrap_or_default();
+    let nothing = match &value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    if !nothing {
+        data.insert(name.to_owned(), value);
+    }
+}
+
 /// A member that is a list; nothing where it is none.
 pub(crate) fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)

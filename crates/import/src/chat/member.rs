@@ -2,27 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// A text that is not empty.
-pub(crate) fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
-    value.get(member).and_then(Value::as_str).filter(|text| !text.is_empty())
-}
-
-/// A whole number, also where it is written as text.
-pub(crate) fn integer(value: &Value, member: &str) -> Option<i64> {
-    match value.get(member)? {
-        Value::Number(number) => number.as_i64(),
-        Value::String(digits) => digits.parse().ok(),
-        _ => None,
-    }
-}
-
-pub(crate) fn flag(value: &Value, member: &str) -> Option<bool> {
-    value.get(member).and_then(Value::as_bool)
-}
-
-pub(crate) fn list<'v>(value: &'v Value, member: &str) -> &'v [Value] {
-    value.get(member).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
+use crate::members::list;
 
 /// The texts in a list; anything else in it is passed over.
 pub(crate) fn texts<'v>(value: &'v Value, member: &str) -> impl Iterator<Item = &'v str> {
@@ -47,15 +27,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::members::{flag, text, whole};
 
     #[test]
     fn a_wrong_type_is_an_absence() {
         let value = json!({"t": "x", "e": "", "n": 7, "s": "8", "f": 1.5, "l": ["a", 1, "b"]});
         assert_eq!((text(&value, "t"), text(&value, "e"), text(&value, "n")), (Some("x"), None, None));
-        assert_eq!(
-            (integer(&value, "n"), integer(&value, "s"), integer(&value, "f")),
-            (Some(7), Some(8), None)
-        );
+        assert_eq!((whole(&value, "n"), whole(&value, "s"), whole(&value, "f")), (Some(7), Some(8), None));
         assert_eq!(texts(&value, "l").collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!((flag(&value, "t"), list(&value, "t").len()), (None, 0));
     }

@@ -4,9 +4,9 @@ use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::testing::{Kept, MemoryTree, read, survives_damage};
 use crate::claude::Claude;
 use crate::detect;
+use crate::testing::{Kept, MemoryTree, read, survives_damage};
 
 fn one(conversation: &Value) -> Kept {
     let text = format!("[{conversation}]");
