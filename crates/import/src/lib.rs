@@ -3,8 +3,12 @@
 //! One module per format. A reader never stops at something it cannot use: it complains, with the
 //! place, and goes on. Storing, looking at paths and talking to people happen elsewhere.
 
+mod calendar;
+mod contacts;
+mod content_lines;
 mod format;
 mod formats;
+mod google;
 mod item;
 mod json_elements;
 mod jsonl;
@@ -15,8 +19,11 @@ mod sink;
 mod testing;
 mod tree;
 
+pub use calendar::Ics;
+pub use contacts::Vcf;
 pub use format::{Claim, Detected, Format, Look, detect};
 pub use formats::formats;
+pub use google::Takeout;
 pub use item::{Complaint, Item};
 pub use jsonl::{Jsonl, MAX_LINE_BYTES};
 pub use key::{hash_key, mint_key};

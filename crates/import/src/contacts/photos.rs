@@ -1,0 +1,162 @@
+//! Pictures, logos and sounds of contacts: inside the card, beside it, or only linked.
+
+use serde_json::{Map, Value, json};
+
+use crate::content_lines::{Component, Property, decode_base64};
+use crate::{Attachment, Complaint, Draft, Sink, Stop, Tree, file_name, mint_key};
+
+/// What the pictures of a card became.
+#[derive(Debug, Default)]
+pub(super) struct Photos {
+    pub(super) drafts: Vec<Draft>,
+    /// Whether the bytes of a portrait were among them.
+    pub(super) kept: bool,
+    pub(super) count: usize,
+}
+
+/// A picture that lies beside the card's file.
+#[derive(Debug)]
+pub(super) struct Loose {
+    pub(super) entry: usize,
+    pub(super) contact: String,
+    pub(super) number: usize,
+    pub(super) revised_at: Option<Value>,
+}
+
+/// Keeps what is inside a card.
+pub(super) fn photos(
+    card: &Component,
+    contact: &str,
+    data: &Map<String, Value>,
+    place: &str,
+    sink: &mut dyn Sink,
+) -> Result<Photos, Stop> {
+    let mut photos = Photos::default();
+    for property in &card.properties {
+        let kind = match property.name.as_str() {
+            "PHOTO" => "photo",
+            "LOGO" => "logo",
+            "SOUND" => "sound",
+            _ => continue,
+        };
+        let value = property.value.trim();
+        if value.is_empty() {
+            continue;
+        }
+        photos.count += 1;
+        let key = photo_key(contact, photos.count);
+        let base = json!({"id": key, "contact_id": contact, "kind": kind, "revised_at": data.get("revised_at")});
+        let Value::Object(mut photo) = base else { continue };
+        match content(property, value) {
+            Content::Link => drop(photo.insert("url".to_owned(), value.into())),
+            Content::Nothing => {
+                let message = format!("{} is neither base64 nor a link; it was left out.", property.name);
+                sink.complain(Complaint::damaged(place, message))?;
+                continue;
+            }
+            Content::Bytes(bytes, media_type) => {
+                let media_type = media_type_of_bytes(&bytes).map_or(media_type, str::to_owned);
+                let attachment =
+                    Attachment { stream: "photos", key: &key, name: None, media_type: &media_type };
+                match sink.attach(&attachment, &mut bytes.as_slice())? {
+                    Some(kept) => {
+                        photos.kept |= kind == "photo";
+                        put_kept(&mut photo, &kept);
+                    }
+                    None => {
+                        sink.complain(Complaint::damaged(place, format!("{} could not be kept.", property.name)))?;
+                        continue;
+                    }
+                }
+            }
+        }
+        photos.drafts.push(Draft { stream: "photos".to_owned(), key, data: photo, place: place.to_owned() });
+    }
+    Ok(photos)
+}
+
+/// Keeps a picture from beside a card's file.
+pub(super) fn attach_loose(tree: &mut dyn Tree, loose: &Loose, sink: &mut dyn Sink) -> Result<(), Stop> {
+    let path = tree.entries()[loose.entry].path.clone();
+    let key = photo_key(&loose.contact, loose.number);
+    let mut bytes = match tree.open(loose.entry) {
+        Ok(bytes) => bytes,
+        Err(error) => return sink.complain(Complaint::unreadable(path, &error)),
+    };
+    let name = file_name(&path);
+    let media_type = media_type_of_name(&path).unwrap_or("application/octet-stream");
+    let attachment = Attachment { stream: "photos", key: &key, name: Some(name), media_type };
+    let Some(kept) = sink.attach(&attachment, &mut bytes)? else {
+        return sink.complain(Complaint::damaged(path, "The picture could not be read to its end."));
+    };
+    let base = json!({"id": key, "contact_id": loose.contact, "kind": "photo", "name": name,
+        "revised_at": loose.revised_at});
+    let Value::Object(mut photo) = base else { return Ok(()) };
+    put_kept(&mut photo, &kept);
+    sink.record(Draft { stream: "photos".to_owned(), key, data: photo, place: path })
+}
+
+fn put_kept(photo: &mut Map<String, Value>, kept: &crate::Attached) {
+    photo.insert("media_type".to_owned(), kept.media_type.as_str().into());
+    photo.insert("size_bytes".to_owned(), kept.size_bytes.into());
+    photo.insert("sha256".to_owned(), kept.sha256.as_str().into());
+    photo.insert("blob_ref".to_owned(), kept.blob_ref());
+    photo.insert("text".to_owned(), kept.text.clone().into());
+}
+
+/// A new picture of the same person takes the place of the old one.
+fn photo_key(contact: &str, number: usize) -> String {
+    mint_key(&format!("{contact}~photo{number}"))
+}
+
+enum Content {
+    Bytes(Vec<u8>, String),
+    Link,
+    Nothing,
+}
+
+fn content(property: &Property, value: &str) -> Content {
+    let said = property.words("TYPE").into_iter().next().or(property.parameter("MEDIATYPE").map(str::to_owned));
+    let said = match said {
+        Some(said) if said.contains('/') => said,
+        Some(said) if property.name == "SOUND" => format!("audio/{said}"),
+        Some(said) => format!("image/{said}"),
+        None => "application/octet-stream".to_owned(),
+    };
+    if let Some(rest) = value.strip_prefix("data:") {
+        let Some((head, body)) = rest.split_once(',') else { return Content::Nothing };
+        let media_type = head.split(';').next().filter(|kind| kind.contains('/')).map_or(said, str::to_owned);
+        return decode_base64(body).map_or(Content::Nothing, |bytes| Content::Bytes(bytes, media_type));
+    }
+    if property.is_base64() {
+        return decode_base64(value).map_or(Content::Nothing, |bytes| Content::Bytes(bytes, said));
+    }
+    let scheme = value.split_once(':').map(|(scheme, _)| scheme);
+    match scheme {
+        Some(scheme) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => Content::Link,
+        _ => Content::Nothing,
+    }
+}
+
+/// Cards often name no type, or a wrong one.
+fn media_type_of_bytes(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+/// The kind of picture a file is, by its name.
+pub(super) fn media_type_of_name(path: &str) -> Option<&'static str> {
+    let (_, end) = file_name(path).rsplit_once('.')?;
+    match end.to_ascii_lowercase().as_str() {
+        "jpg" | "jpeg" => Some("image/jpeg"),
+        "png" => Some("image/png"),
+        "gif" => Some("image/gif"),
+        "webp" => Some("image/webp"),
+        _ => None,
+    }
+}
