@@ -46,9 +46,11 @@ impl Format for Vcf {
             count => format!("{count} address books"),
         };
         // Google lays pictures beside the file of a group, in a folder of the group's own name.
-        let folders: Vec<String> = cards.iter().filter_map(|index| picture_folder(look.path(*index))).collect();
+        let folders: Vec<String> =
+            cards.iter().filter_map(|index| picture_folder(look.path(*index))).collect();
         let pictures = |path: &str| {
-            is_picture(path) && folders.iter().any(|folder| path.rsplit_once('/').is_some_and(|(f, _)| f == folder))
+            is_picture(path)
+                && folders.iter().any(|folder| path.rsplit_once('/').is_some_and(|(f, _)| f == folder))
         };
         let mut pictures = if folders.is_empty() { Vec::new() } else { look.find(pictures) };
         pictures.sort_by(|a, b| look.path(*a).cmp(look.path(*b)));
@@ -142,13 +144,13 @@ fn file(
             sink.complain(Complaint::damaged(place, "The contact says nothing; it was left out."))?;
             continue;
         }
-        let outcome = photos(&card, &key, &data, &place, sink)?;
+        let mut outcome = photos(&card, &key, &data, &place, sink)?;
         let name = data.get("full_name").and_then(serde_json::Value::as_str);
-        let picture = name.and_then(|name| beside.get(name)).filter(|_| !outcome.kept);
+        // The first of two people of one name has the picture.
+        let picture = if outcome.kept { None } else { name.and_then(|name| beside.remove(name)) };
         data.insert("has_photo".to_owned(), (outcome.kept || picture.is_some()).into());
-        if let Some(index) = picture {
-            let revised_at = data.get("revised_at").cloned();
-            loose.push(Loose { entry: *index, contact: key.clone(), number: outcome.count + 1, revised_at });
+        if let Some(entry) = picture {
+            loose.push(Loose { entry, photo: outcome.take_link(&key, &data) });
         }
         sink.record(Draft { stream: "contacts".to_owned(), key, data, place })?;
         outcome.drafts.into_iter().try_for_each(|draft| sink.record(draft))?;

@@ -9,7 +9,7 @@ mod logical;
 mod property;
 mod text;
 
-pub(crate) use component::{Component, Components, Fault, Found};
+pub(crate) use component::{Component, Components, Found};
 pub(crate) use property::Property;
 pub(crate) use text::{date_text, decode_base64, split_list, unescape};
 

@@ -29,5 +29,6 @@ pub use jsonl::{Jsonl, MAX_LINE_BYTES};
 pub use key::{hash_key, mint_key};
 pub use sink::{Attached, Attachment, Draft, Sink, Stop};
 pub use tree::{
-    Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path, stem,
+    Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path,
+    stem,
 };

@@ -59,9 +59,11 @@ fn between(start: &When, at: Timestamp, end: &When) -> Option<Length> {
     if seconds < 0 {
         return None;
     }
-    Some(match start.all_day && end.all_day {
-        true => Length { days: (seconds / 86_400).max(1), seconds: 0 },
-        false => Length { days: 0, seconds },
+    let whole_days = start.all_day && end.all_day;
+    Some(if whole_days {
+        Length { days: (seconds / 86_400).max(1), seconds: 0 }
+    } else {
+        Length { days: 0, seconds }
     })
 }
 
@@ -108,7 +110,8 @@ pub(super) fn read_event(
     let recurring = ["RRULE", "RDATE"].iter().any(|name| component.find(name).is_some());
     let recurring = recurring || !context.overrides.is_empty();
     fields.put("recurring", recurring);
-    for (member, name) in [("rrule", "RRULE"), ("rdate", "RDATE"), ("exdate", "EXDATE"), ("exrule", "EXRULE")] {
+    for (member, name) in [("rrule", "RRULE"), ("rdate", "RDATE"), ("exdate", "EXDATE"), ("exrule", "EXRULE")]
+    {
         fields.list(member, verbatim(component, name));
     }
     fields.list("overrides", context.overrides.iter().map(|at| Value::from(at.to_string())).collect());

@@ -12,9 +12,19 @@ use super::rule::{Frequency, Rule};
 
 /// Most periods that are looked at: a daily rule reaches 270 years.
 const MOST_PERIODS: u32 = 100_000;
+/// Most dates that are given, whatever the periods hold.
+const MOST_DATES: u32 = 200_000;
+
 /// Most empty periods in a row, after which a rule is taken to mean no further date: a leap day on one weekday comes
 /// again within forty years.
-const MOST_EMPTY: u32 = 15_000;
+const fn most_empty(frequency: Frequency) -> u32 {
+    match frequency {
+        Frequency::Yearly => 500,
+        Frequency::Monthly => 1200,
+        Frequency::Weekly => 6000,
+        Frequency::Daily | Frequency::Hourly | Frequency::Minutely => 15_000,
+    }
+}
 
 /// Gives the dates of a rule from its start on, the start itself first. `COUNT` is heeded; `UNTIL` is the caller's,
 /// since it may be a moment.
@@ -28,6 +38,7 @@ pub(super) struct Expansion<'r> {
     ready: VecDeque<DateTime>,
     left: u64,
     periods: u32,
+    given: u32,
     empty: u32,
     /// The calendar itself ends.
     ended: bool,
@@ -52,6 +63,7 @@ impl<'r> Expansion<'r> {
             ready: VecDeque::from([start]),
             left: rule.count.unwrap_or(u64::MAX),
             periods: 0,
+            given: 0,
             empty: 0,
             ended: false,
             gave_up: false,
@@ -64,8 +76,10 @@ impl<'r> Expansion<'r> {
             return false;
         }
         self.periods += 1;
-        if self.periods > MOST_PERIODS || self.empty > MOST_EMPTY {
-            self.gave_up = self.periods > MOST_PERIODS;
+        let too_many = self.periods > MOST_PERIODS || self.given > MOST_DATES;
+        if too_many || self.empty > most_empty(self.rule.frequency) {
+            // Within a day, many empty hours may come before the next date.
+            self.gave_up = too_many || self.rule.frequency >= Frequency::Hourly;
             return false;
         }
         let mut set = self.period();
@@ -200,6 +214,7 @@ impl Iterator for Expansion<'_> {
         self.left = self.left.checked_sub(1)?;
         loop {
             if let Some(at) = self.ready.pop_front() {
+                self.given = self.given.saturating_add(1);
                 return Some(at);
             }
             if !self.fill() {
@@ -215,7 +230,8 @@ fn times(rule: &Rule, start: DateTime) -> Vec<Time> {
     let or = |list: &[i8], own: i8| if list.is_empty() { vec![own] } else { list.to_vec() };
     // The hours of an hourly rule come from its periods.
     let hours = if rule.frequency < Frequency::Hourly { or(&rule.by_hour, start.hour()) } else { vec![0] };
-    let minutes = if rule.frequency < Frequency::Minutely { or(&rule.by_minute, start.minute()) } else { vec![0] };
+    let minutes =
+        if rule.frequency < Frequency::Minutely { or(&rule.by_minute, start.minute()) } else { vec![0] };
     let mut times = Vec::new();
     for hour in &hours {
         for minute in &minutes {

@@ -9,12 +9,50 @@ use crate::content_lines::{Component, Property, split_list, unescape};
 /// Properties that have a member of their own, or say nothing of the thing itself. `DTSTAMP` is among them: many
 /// services write the moment of the export there, and the same event would change with every export.
 const TOLD: [&str; 44] = [
-    "ACTION", "ATTACH", "ATTENDEE", "CATEGORIES", "CLASS", "COMMENT", "COMPLETED", "CONTACT", "CREATED", "DESCRIPTION",
-    "DTEND", "DTSTAMP", "DTSTART", "DUE", "DURATION", "EXDATE", "EXRULE", "GEO", "IMAGE", "LAST-MODIFIED", "LOCATION",
-    "ORGANIZER", "PERCENT-COMPLETE", "PRIORITY", "RDATE", "RECURRENCE-ID", "RELATED-TO", "RESOURCES", "RRULE",
-    "SEQUENCE", "STATUS", "SUMMARY", "TRANSP", "UID", "URL", "X-ALT-DESC", "X-GOOGLE-CONFERENCE",
-    "X-MICROSOFT-SKYPETEAMSMEETINGURL", "X-WR-CALNAME", "X-MOZ-GENERATION", "X-MOZ-LASTACK", "X-LIC-ERROR",
-    "X-APPLE-CREATOR-IDENTITY", "X-APPLE-CREATOR-TEAM-IDENTITY",
+    "ACTION",
+    "ATTACH",
+    "ATTENDEE",
+    "CATEGORIES",
+    "CLASS",
+    "COMMENT",
+    "COMPLETED",
+    "CONTACT",
+    "CREATED",
+    "DESCRIPTION",
+    "DTEND",
+    "DTSTAMP",
+    "DTSTART",
+    "DUE",
+    "DURATION",
+    "EXDATE",
+    "EXRULE",
+    "GEO",
+    "IMAGE",
+    "LAST-MODIFIED",
+    "LOCATION",
+    "ORGANIZER",
+    "PERCENT-COMPLETE",
+    "PRIORITY",
+    "RDATE",
+    "RECURRENCE-ID",
+    "RELATED-TO",
+    "RESOURCES",
+    "RRULE",
+    "SEQUENCE",
+    "STATUS",
+    "SUMMARY",
+    "TRANSP",
+    "UID",
+    "URL",
+    "X-ALT-DESC",
+    "X-GOOGLE-CONFERENCE",
+    "X-MICROSOFT-SKYPETEAMSMEETINGURL",
+    "X-WR-CALNAME",
+    "X-MOZ-GENERATION",
+    "X-MOZ-LASTACK",
+    "X-LIC-ERROR",
+    "X-APPLE-CREATOR-IDENTITY",
+    "X-APPLE-CREATOR-TEAM-IDENTITY",
 ];
 /// Most entries of a list that are kept.
 const MOST_LISTED: usize = 20_000;
@@ -83,7 +121,8 @@ pub(super) fn describe(component: &Component, clock: &mut Clock<'_>, fields: &mu
     fields.text("labels", Some(categories.join(", ")));
     fields.list("categories", categories.into_iter().map(Value::from).collect());
     fields.text("url", component.find("URL").map(|property| property.value.trim().to_owned()));
-    let meeting = component.find("X-GOOGLE-CONFERENCE").or(component.find("X-MICROSOFT-SKYPETEAMSMEETINGURL"));
+    let meeting =
+        component.find("X-GOOGLE-CONFERENCE").or(component.find("X-MICROSOFT-SKYPETEAMSMEETINGURL"));
     fields.text("conference_url", meeting.map(|property| property.value.trim().to_owned()));
     for (member, name) in [("comments", "COMMENT"), ("contacts", "CONTACT"), ("resources", "RESOURCES")] {
         let texts = component.all(name).map(|property| Value::from(unescape(&property.value)));
@@ -93,7 +132,10 @@ pub(super) fn describe(component: &Component, clock: &mut Clock<'_>, fields: &mu
         json!({"uid": property.value.trim(), "kind": property.parameter("RELTYPE").unwrap_or("PARENT")})
     });
     fields.list("related_to", related.take(MOST_LISTED).collect());
-    fields.list("alarms", component.children.iter().filter(|child| child.name == "VALARM").map(alarm).collect());
+    fields.list(
+        "alarms",
+        component.children.iter().filter(|child| child.name == "VALARM").map(alarm).collect(),
+    );
     let links = component.all("ATTACH").filter(|property| !property.is_base64());
     let links = links.filter(|property| !property.value.trim().is_empty()).map(|property| {
         let mut link = Fields::default();
@@ -127,7 +169,8 @@ fn extra(component: &Component, fields: &mut Fields) {
 
 fn place(property: &Property) -> Option<(f64, f64)> {
     let (latitude, longitude) = property.value.split_once([';', ','])?;
-    let number = |text: &str, most: f64| text.trim().parse::<f64>().ok().filter(|number| number.abs() <= most);
+    let number =
+        |text: &str, most: f64| text.trim().parse::<f64>().ok().filter(|number| number.abs() <= most);
     Some((number(latitude, 90.0)?, number(longitude, 180.0)?))
 }
 
@@ -188,10 +231,10 @@ pub(super) fn verbatim(component: &Component, name: &str) -> Vec<Value> {
             .iter()
             .filter_map(|name| property.parameter(name).map(|value| format!("{name}={value}")))
             .collect();
-        match parameters.is_empty() {
-            true => Value::from(property.value.trim()),
-            false => Value::from(format!("{}:{}", parameters.join(";"), property.value.trim())),
+        if parameters.is_empty() {
+            return Value::from(property.value.trim());
         }
+        Value::from(format!("{}:{}", parameters.join(";"), property.value.trim()))
     });
     as_written.take(MOST_LISTED).collect()
 }

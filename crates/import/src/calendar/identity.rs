@@ -21,11 +21,19 @@ impl Identity {
         if !matches!(component.name.as_str(), "VEVENT" | "VTODO" | "VJOURNAL") {
             return None;
         }
-        let said = |name: &str| component.find(name).map(|property| property.value.trim()).unwrap_or_default();
+        let said =
+            |name: &str| component.find(name).map(|property| property.value.trim()).unwrap_or_default();
         let uid = said("UID");
         let key = if uid.is_empty() {
             // The summary may be edited, but nothing else tells two things of one hour apart.
-            hash_key(&[&component.name, calendar, said("DTSTART"), said("DUE"), said("CREATED"), said("SUMMARY")])
+            hash_key(&[
+                &component.name,
+                calendar,
+                said("DTSTART"),
+                said("DUE"),
+                said("CREATED"),
+                said("SUMMARY"),
+            ])
         } else {
             mint_key(uid)
         };

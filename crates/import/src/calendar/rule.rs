@@ -4,6 +4,8 @@ use jiff::civil::Weekday;
 
 /// Most values one part of a rule may list.
 const MOST_VALUES: usize = 400;
+/// Most times of a day a rule may name: one for each minute.
+const MOST_TIMES: usize = 24 * 60;
 
 /// The parts of a rule. Numbers are within the bounds that the calendar standard sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,20 +51,34 @@ impl Rule {
             match name.as_str() {
                 "FREQ" => frequency = Some(Frequency::parse(value)?),
                 "INTERVAL" => rule.interval = number(value, 1, 100_000).ok_or("INTERVAL is out of bounds")?,
-                "COUNT" => rule.count = Some(number(value, 1, u64::from(u32::MAX)).ok_or("COUNT is out of bounds")?),
+                "COUNT" => {
+                    rule.count = Some(number(value, 1, u64::from(u32::MAX)).ok_or("COUNT is out of bounds")?);
+                }
                 "UNTIL" => rule.until = Some(value.to_owned()),
                 "WKST" => rule.week_start = weekday(value).ok_or("WKST is no day")?,
                 "BYDAY" => rule.by_day = days(value).ok_or("BYDAY is no list of days")?,
-                "BYSECOND" => rule.by_second = numbers(value, 0, 59, false).ok_or("BYSECOND is out of bounds")?,
-                "BYMINUTE" => rule.by_minute = numbers(value, 0, 59, false).ok_or("BYMINUTE is out of bounds")?,
+                "BYSECOND" => {
+                    rule.by_second = numbers(value, 0, 59, false).ok_or("BYSECOND is out of bounds")?;
+                }
+                "BYMINUTE" => {
+                    rule.by_minute = numbers(value, 0, 59, false).ok_or("BYMINUTE is out of bounds")?;
+                }
                 "BYHOUR" => rule.by_hour = numbers(value, 0, 23, false).ok_or("BYHOUR is out of bounds")?,
-                "BYMONTH" => rule.by_month = numbers(value, 1, 12, false).ok_or("BYMONTH is out of bounds")?,
+                "BYMONTH" => {
+                    rule.by_month = numbers(value, 1, 12, false).ok_or("BYMONTH is out of bounds")?;
+                }
                 "BYMONTHDAY" => {
                     rule.by_month_day = numbers(value, 1, 31, true).ok_or("BYMONTHDAY is out of bounds")?;
                 }
-                "BYYEARDAY" => rule.by_year_day = numbers(value, 1, 366, true).ok_or("BYYEARDAY is out of bounds")?,
-                "BYWEEKNO" => rule.by_week_no = numbers(value, 1, 53, true).ok_or("BYWEEKNO is out of bounds")?,
-                "BYSETPOS" => rule.by_set_pos = numbers(value, 1, 366, true).ok_or("BYSETPOS is out of bounds")?,
+                "BYYEARDAY" => {
+                    rule.by_year_day = numbers(value, 1, 366, true).ok_or("BYYEARDAY is out of bounds")?;
+                }
+                "BYWEEKNO" => {
+                    rule.by_week_no = numbers(value, 1, 53, true).ok_or("BYWEEKNO is out of bounds")?;
+                }
+                "BYSETPOS" => {
+                    rule.by_set_pos = numbers(value, 1, 366, true).ok_or("BYSETPOS is out of bounds")?;
+                }
                 // Programs add parts of their own, which change nothing that others could follow.
                 name if name.starts_with("X-") => {}
                 // Calendars that are not Gregorian, and leap months: dates would come out wrong.
@@ -70,6 +86,10 @@ impl Rule {
             }
         }
         rule.frequency = frequency.ok_or("FREQ is missing")?;
+        let named = [&rule.by_hour, &rule.by_minute, &rule.by_second].map(|list| list.len().max(1));
+        if named.iter().product::<usize>() > MOST_TIMES {
+            return Err("it names too many times of a day");
+        }
         Ok(rule)
     }
 

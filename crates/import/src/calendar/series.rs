@@ -54,7 +54,11 @@ impl Series {
             series.truncated = true;
             // The far past goes first; what lies beyond the horizon goes before it.
             let beyond = series.starts.last_key_value().is_some_and(|(at, _)| *at > horizon);
-            if beyond { series.starts.pop_last() } else { series.starts.pop_first() };
+            if beyond {
+                series.starts.pop_last()
+            } else {
+                series.starts.pop_first()
+            };
         }
         series
     }

@@ -44,7 +44,8 @@ fn the_same_file_gives_the_same_records_and_an_edit_changes_one() {
     assert_eq!(first.describe(), read(&Ics, &mut tree.clone()).describe());
     let mut edited = tree;
     let bytes = edited.bytes_mut(HOME);
-    let text = String::from_utf8(std::mem::take(bytes)).unwrap().replace("DESCRIPTION:Bring", "DESCRIPTION:Take");
+    let text =
+        String::from_utf8(std::mem::take(bytes)).unwrap().replace("DESCRIPTION:Bring", "DESCRIPTION:Take");
     *bytes = text.into_bytes();
     let second = read(&Ics, &mut edited);
     let changed = first.records.iter().zip(&second.records).filter(|(a, b)| a.data != b.data);
@@ -71,7 +72,10 @@ fn an_endless_series_keeps_its_newest_thousand_dates_before_the_horizon() {
     assert_eq!(starts.len(), series::MOST_INSTANCES);
     assert_eq!((starts[0], starts[999]), ("2024-04-07T08:00:00Z", "2027-01-01T08:00:00Z"));
     let event = kept.of("events").next().unwrap();
-    assert_eq!((&event.data["instances_truncated"], &event.data["instance_count"]), (&true.into(), &1000.into()));
+    assert_eq!(
+        (&event.data["instances_truncated"], &event.data["instance_count"]),
+        (&true.into(), &1000.into())
+    );
 }
 
 #[test]
@@ -105,7 +109,8 @@ fn a_thing_that_comes_twice_is_one_record() {
     let kept = calendar(&event.repeat(3));
     assert_eq!(kept.of("events").count(), 1);
     assert_eq!(starts(&kept), ["2026-01-01T08:00:00Z", "2026-01-02T09:00:00Z"]);
-    let keys: std::collections::BTreeSet<&str> = kept.records.iter().map(|draft| draft.key.as_str()).collect();
+    let keys: std::collections::BTreeSet<&str> =
+        kept.records.iter().map(|draft| draft.key.as_str()).collect();
     assert_eq!(keys.len(), kept.records.len());
 }
 

@@ -135,15 +135,13 @@ impl<'z> Clock<'z> {
         let (zone, zone_name) = match zone.map(str::trim).filter(|name| !name.is_empty()) {
             _ if all_day => (TimeZone::UTC, None),
             _ if utc => (TimeZone::UTC, Some("UTC".to_owned())),
-            Some(name) => match self.zones.find(self.entry, name) {
-                Some(zone) => (zone, Some(name.to_owned())),
-                None => {
-                    if self.unknown.len() < MOST_TOLD {
-                        self.met_unknown |= self.unknown.insert(name.to_owned());
-                    }
-                    (TimeZone::UTC, Some(name.to_owned()))
+            Some(name) => {
+                let zone = self.zones.find(self.entry, name);
+                if zone.is_none() && self.unknown.len() < MOST_TOLD {
+                    self.met_unknown |= self.unknown.insert(name.to_owned());
                 }
-            },
+                (zone.unwrap_or(TimeZone::UTC), Some(name.to_owned()))
+            }
             None => (self.default.clone(), None),
         };
         let civil = if all_day { civil.date().to_datetime(Time::midnight()) } else { civil };
@@ -170,7 +168,8 @@ mod tests {
     fn wall_times_skipped_and_doubled_by_clocks_are_still_moments() {
         let zones = Zones::new();
         let mut clock = Clock::new(&zones, 0);
-        let mut told = |text, zone| clock.value(text, zone).and_then(|when| when.timestamp()).map(|t| t.to_string());
+        let mut told =
+            |text, zone| clock.value(text, zone).and_then(|when| when.timestamp()).map(|t| t.to_string());
         assert_eq!(told("20260329T023000", Some("Europe/Berlin")).as_deref(), Some("2026-03-29T01:30:00Z"));
         assert_eq!(told("20261025T023000", Some("Europe/Berlin")).as_deref(), Some("2026-10-25T00:30:00Z"));
         assert_eq!(told("20260101", None).as_deref(), Some("2026-01-01T00:00:00Z"));

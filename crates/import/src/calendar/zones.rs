@@ -47,11 +47,14 @@ impl Zones {
 
     /// Learns a zone from a `VTIMEZONE`, if its name alone does not say what it is.
     pub(super) fn learn(&mut self, entry: usize, component: &Component) {
-        let Some(name) = component.find("TZID").map(|property| property.value.trim().to_owned()) else { return };
+        let Some(name) = component.find("TZID").map(|property| property.value.trim().to_owned()) else {
+            return;
+        };
         if self.by_name(&name).is_some() || self.own.len() >= MOST_OWN {
             return;
         }
-        let located = component.find("X-LIC-LOCATION").and_then(|property| self.by_name(property.value.trim()));
+        let located =
+            component.find("X-LIC-LOCATION").and_then(|property| self.by_name(property.value.trim()));
         if let Some(zone) = located.or_else(|| zone_of_rules(component)) {
             self.own.insert((entry, name), zone);
         }

@@ -39,8 +39,15 @@ pub(super) fn describe(card: &Component, key: &str) -> Map<String, Value> {
         data.insert("full_name".to_owned(), name.into());
     }
     let agents: Vec<Value> = card.children.iter().filter_map(|agent| agent.find("FN")).map(agent).collect();
-    agents.into_iter().for_each(|agent| push(&mut data, "related", agent));
+    for agent in agents {
+        push(&mut data, "related", agent);
+    }
     flatten(&mut data);
+    if !data.contains_key("full_name")
+        && let Some(name) = data.get("email").or(data.get("phone")).cloned()
+    {
+        data.insert("full_name".to_owned(), name);
+    }
     data
 }
 
@@ -122,13 +129,8 @@ fn take(data: &mut Map<String, Value>, property: &Property, labels: &HashMap<&st
         "BDAY" => put_day(data, "birthday", property, &text),
         "ANNIVERSARY" | "X-ANNIVERSARY" => put_day(data, "anniversary", property, &text),
         "GEO" => put_place(data, &text),
-        "NICKNAME" => {
-            split_list(&property.value, ',').into_iter().for_each(|name| push(data, "nicknames", name.trim().into()));
-        }
-        "CATEGORIES" => split_list(&property.value, ',')
-            .into_iter()
-            .filter(|name| !name.trim().is_empty())
-            .for_each(|name| push(data, "categories", name.trim().into())),
+        "NICKNAME" => push_list(data, "nicknames", property),
+        "CATEGORIES" => push_list(data, "categories", property),
         "LANG" => push(data, "languages", text.into()),
         "EMAIL" => push(data, "emails", with_kind(value_of(text))),
         "TEL" => push(data, "phones", with_kind(value_of(text.trim_start_matches("tel:").to_owned()))),
@@ -136,15 +138,29 @@ fn take(data: &mut Map<String, Value>, property: &Property, labels: &HashMap<&st
         "ADR" => push(data, "addresses", with_kind(address(property))),
         "LABEL" => push(data, "address_labels", with_kind(value_of(text))),
         "IMPP" => push(data, "im", with_kind(messenger(property, &text))),
-        "X-SOCIALPROFILE" | "SOCIALPROFILE" => push(data, "social_profiles", with_kind(profile(property, &text))),
+        "X-SOCIALPROFILE" | "SOCIALPROFILE" => {
+            push(data, "social_profiles", with_kind(profile(property, &text)));
+        }
         "X-ABRELATEDNAMES" | "RELATED" | "X-SPOUSE" | "X-MANAGER" | "X-ASSISTANT" => {
             push(data, "related", related(property, &text, labels));
         }
         "X-ABDATE" => push(data, "dates", with_kind(value_of(text))),
         "MEMBER" | "X-ADDRESSBOOKSERVER-MEMBER" => push(data, "members", text.into()),
         // Read elsewhere, or about the file and not the person.
-        "PHOTO" | "LOGO" | "SOUND" | "X-ABLABEL" | "X-ABADR" | "VERSION" | "PRODID" | "X-ABSHOWAS" | "AGENT"
-        | "X-IMAGEHASH" | "X-IMAGETYPE" | "X-SHARED-PHOTO-DISPLAY-PREF" | "CLIENTPIDMAP" | "X-ABUID" => {}
+        "PHOTO"
+        | "LOGO"
+        | "SOUND"
+        | "X-ABLABEL"
+        | "X-ABADR"
+        | "VERSION"
+        | "PRODID"
+        | "X-ABSHOWAS"
+        | "AGENT"
+        | "X-IMAGEHASH"
+        | "X-IMAGETYPE"
+        | "X-SHARED-PHOTO-DISPLAY-PREF"
+        | "CLIENTPIDMAP"
+        | "X-ABUID" => {}
         other => match MESSENGERS.iter().find(|(name, _)| *name == other) {
             Some((_, service)) => {
                 let mut members = value_of(text);
@@ -165,9 +181,17 @@ fn push(data: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
+fn push_list(data: &mut Map<String, Value>, name: &str, property: &Property) {
+    for one in split_list(&property.value, ',') {
+        if !one.trim().is_empty() {
+            push(data, name, one.trim().into());
+        }
+    }
+}
+
 fn append(data: &mut Map<String, Value>, name: &str, text: &str) {
     match data.get_mut(name) {
-        Some(Value::String(known)) => *known += &format!("\n\n{text}"),
+        Some(Value::String(known)) => known.extend(["\n\n", text]),
         _ => drop(data.insert(name.to_owned(), text.into())),
     }
 }
@@ -219,7 +243,8 @@ fn put_day(data: &mut Map<String, Value>, name: &str, property: &Property, text:
 fn put_place(data: &mut Map<String, Value>, text: &str) {
     let text = text.trim_start_matches("geo:");
     let Some((latitude, longitude)) = text.split_once([';', ',']) else { return };
-    let number = |text: &str, most: f64| text.trim().parse::<f64>().ok().filter(|number| number.abs() <= most);
+    let number =
+        |text: &str, most: f64| text.trim().parse::<f64>().ok().filter(|number| number.abs() <= most);
     if let (Some(latitude), Some(longitude)) = (number(latitude, 90.0), number(longitude, 180.0)) {
         data.insert("latitude".to_owned(), latitude.into());
         data.insert("longitude".to_owned(), longitude.into());

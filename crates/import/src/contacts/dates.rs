@@ -13,13 +13,11 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
         return Some(moment);
     }
     let plain = text.trim_end_matches(['Z', 'z']);
-    let civil = match plain.parse::<DateTime>() {
-        Ok(civil) => civil,
-        Err(_) => {
-            let (year, month, day) = date_text(plain)?;
-            Date::new(year, month, day).ok()?.at(0, 0, 0, 0)
-        }
+    let day = || {
+        let (year, month, day) = date_text(plain)?;
+        Some(Date::new(year, month, day).ok()?.at(0, 0, 0, 0))
     };
+    let civil = plain.parse::<DateTime>().ok().or_else(day)?;
     TimeZone::UTC.to_timestamp(civil).ok()
 }
 
@@ -72,7 +70,9 @@ mod tests {
     #[test]
     fn moments_are_read_in_every_spelling() {
         let read = |text| moment(text).map(|at| at.to_string());
-        for text in ["2026-01-02T03:04:05Z", "20260102T030405Z", "20260102T030405", "2026-01-02T04:04:05+01:00"] {
+        for text in
+            ["2026-01-02T03:04:05Z", "20260102T030405Z", "20260102T030405", "2026-01-02T04:04:05+01:00"]
+        {
             assert_eq!(read(text).as_deref(), Some("2026-01-02T03:04:05Z"), "{text}");
         }
         assert_eq!(read("2026-01-02").as_deref(), Some("2026-01-02T00:00:00Z"));

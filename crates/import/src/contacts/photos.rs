@@ -1,6 +1,6 @@
 //! Pictures, logos and sounds of contacts: inside the card, beside it, or only linked.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::content_lines::{Component, Property, decode_base64};
 use crate::{Attachment, Complaint, Draft, Sink, Stop, Tree, file_name, mint_key};
@@ -18,9 +18,30 @@ pub(super) struct Photos {
 #[derive(Debug)]
 pub(super) struct Loose {
     pub(super) entry: usize,
-    pub(super) contact: String,
-    pub(super) number: usize,
-    pub(super) revised_at: Option<Value>,
+    /// Its record so far.
+    pub(super) photo: Map<String, Value>,
+}
+
+impl Photos {
+    /// The record of the portrait that is only linked, to be completed with its bytes; a new one if there is none.
+    pub(super) fn take_link(&mut self, contact: &str, data: &Map<String, Value>) -> Map<String, Value> {
+        match self.drafts.iter().position(|draft| draft.data.get("kind").is_some_and(|kind| kind == "photo"))
+        {
+            Some(place) => self.drafts.remove(place).data,
+            None => photo(&photo_key(contact, self.count + 1), contact, "photo", data),
+        }
+    }
+}
+
+fn photo(key: &str, contact: &str, kind: &str, data: &Map<String, Value>) -> Map<String, Value> {
+    let mut photo = Map::new();
+    photo.insert("id".to_owned(), key.into());
+    photo.insert("contact_id".to_owned(), contact.into());
+    photo.insert("kind".to_owned(), kind.into());
+    if let Some(revised) = data.get("revised_at") {
+        photo.insert("revised_at".to_owned(), revised.clone());
+    }
+    photo
 }
 
 /// Keeps what is inside a card.
@@ -45,8 +66,7 @@ pub(super) fn photos(
         }
         photos.count += 1;
         let key = photo_key(contact, photos.count);
-        let base = json!({"id": key, "contact_id": contact, "kind": kind, "revised_at": data.get("revised_at")});
-        let Value::Object(mut photo) = base else { continue };
+        let mut photo = photo(&key, contact, kind, data);
         match content(property, value) {
             Content::Link => drop(photo.insert("url".to_owned(), value.into())),
             Content::Nothing => {
@@ -58,16 +78,13 @@ pub(super) fn photos(
                 let media_type = media_type_of_bytes(&bytes).map_or(media_type, str::to_owned);
                 let attachment =
                     Attachment { stream: "photos", key: &key, name: None, media_type: &media_type };
-                match sink.attach(&attachment, &mut bytes.as_slice())? {
-                    Some(kept) => {
-                        photos.kept |= kind == "photo";
-                        put_kept(&mut photo, &kept);
-                    }
-                    None => {
-                        sink.complain(Complaint::damaged(place, format!("{} could not be kept.", property.name)))?;
-                        continue;
-                    }
-                }
+                let Some(kept) = sink.attach(&attachment, &mut bytes.as_slice())? else {
+                    let message = format!("{} could not be kept.", property.name);
+                    sink.complain(Complaint::damaged(place, message))?;
+                    continue;
+                };
+                photos.kept |= kind == "photo";
+                put_kept(&mut photo, &kept);
             }
         }
         photos.drafts.push(Draft { stream: "photos".to_owned(), key, data: photo, place: place.to_owned() });
@@ -78,7 +95,8 @@ pub(super) fn photos(
 /// Keeps a picture from beside a card's file.
 pub(super) fn attach_loose(tree: &mut dyn Tree, loose: &Loose, sink: &mut dyn Sink) -> Result<(), Stop> {
     let path = tree.entries()[loose.entry].path.clone();
-    let key = photo_key(&loose.contact, loose.number);
+    let mut photo = loose.photo.clone();
+    let key = photo.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut bytes = match tree.open(loose.entry) {
         Ok(bytes) => bytes,
         Err(error) => return sink.complain(Complaint::unreadable(path, &error)),
@@ -89,9 +107,7 @@ pub(super) fn attach_loose(tree: &mut dyn Tree, loose: &Loose, sink: &mut dyn Si
     let Some(kept) = sink.attach(&attachment, &mut bytes)? else {
         return sink.complain(Complaint::damaged(path, "The picture could not be read to its end."));
     };
-    let base = json!({"id": key, "contact_id": loose.contact, "kind": "photo", "name": name,
-        "revised_at": loose.revised_at});
-    let Value::Object(mut photo) = base else { return Ok(()) };
+    photo.insert("name".to_owned(), name.into());
     put_kept(&mut photo, &kept);
     sink.record(Draft { stream: "photos".to_owned(), key, data: photo, place: path })
 }
@@ -116,7 +132,8 @@ enum Content {
 }
 
 fn content(property: &Property, value: &str) -> Content {
-    let said = property.words("TYPE").into_iter().next().or(property.parameter("MEDIATYPE").map(str::to_owned));
+    let said =
+        property.words("TYPE").into_iter().next().or(property.parameter("MEDIATYPE").map(str::to_owned));
     let said = match said {
         Some(said) if said.contains('/') => said,
         Some(said) if property.name == "SOUND" => format!("audio/{said}"),

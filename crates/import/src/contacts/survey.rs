@@ -70,7 +70,8 @@ fn uid(card: &Component) -> Option<String> {
 }
 
 fn identity(card: &Component) -> String {
-    let said = |name: &str| card.find(name).map(|property| unescape(property.value.trim())).unwrap_or_default();
+    let said =
+        |name: &str| card.find(name).map(|property| unescape(property.value.trim())).unwrap_or_default();
     let first = ["EMAIL", "TEL"].iter().map(|name| said(name)).find(|value| !value.is_empty());
     hash_key(&["vcard", &said("FN"), &said("N"), &first.unwrap_or_default()])
 }
@@ -81,7 +82,9 @@ fn content(card: &Component) -> String {
         .properties
         .iter()
         .filter(|property| !matches!(property.name.as_str(), "REV" | "PRODID" | "VERSION"))
-        .map(|property| format!("{:?}{}{:?}{}", property.group, property.name, property.parameters, property.value))
+        .map(|property| {
+            format!("{:?}{}{:?}{}", property.group, property.name, property.parameters, property.value)
+        })
         .collect();
     lines.sort_unstable();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();

@@ -45,7 +45,8 @@ fn the_same_file_gives_the_same_records_and_an_edit_changes_one() {
 #[test]
 fn keys_are_given_once() {
     let kept = read(&Vcf, &mut MemoryTree::fixture("contacts"));
-    let keys: std::collections::BTreeSet<_> = kept.records.iter().map(|draft| (&draft.stream, &draft.key)).collect();
+    let keys: std::collections::BTreeSet<_> =
+        kept.records.iter().map(|draft| (&draft.stream, &draft.key)).collect();
     assert_eq!(keys.len(), kept.records.len());
 }
 
@@ -54,7 +55,9 @@ fn hostile_cards_come_to_their_end() {
     let many = format!("BEGIN:VCARD\nFN:Ann\n{}END:VCARD\n", "NICKNAME:a,b\n".repeat(20_000));
     let nested = "BEGIN:VCARD\nAGENT:\n".repeat(5000);
     let long = format!("BEGIN:VCARD\nFN:Ann\nNOTE:{}\nEND:VCARD\n", "x".repeat(9 * 1024 * 1024));
-    for text in ["BEGIN:VCARD", "BEGIN:VCARD\nEND:VCARD", "BEGIN:VCARD\n\0:\0\nEND:VCARD", &many, &nested, &long] {
+    for text in
+        ["BEGIN:VCARD", "BEGIN:VCARD\nEND:VCARD", "BEGIN:VCARD\n\0:\0\nEND:VCARD", &many, &nested, &long]
+    {
         read(&Vcf, &mut MemoryTree::new([("a.vcf", text)]));
     }
 }

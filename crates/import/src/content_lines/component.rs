@@ -66,7 +66,9 @@ impl Fault {
             Self::TooLong => {
                 format!("More than {} MiB in one entry; the property was left out.", MOST_BYTES >> 20)
             }
-            Self::TooDeep => format!("Entries are nested deeper than {DEEPEST}; the inner ones were left out."),
+            Self::TooDeep => {
+                format!("Entries are nested deeper than {DEEPEST}; the inner ones were left out.")
+            }
             Self::Unclosed => "The entry has no end; it was left out.".to_owned(),
         }
     }

@@ -63,9 +63,8 @@ impl Property {
 
     /// Whether its value is base64.
     pub(crate) fn is_base64(&self) -> bool {
-        self.parameter("ENCODING").is_some_and(|said| {
-            ["B", "BASE64"].iter().any(|known| said.eq_ignore_ascii_case(known))
-        })
+        self.parameter("ENCODING")
+            .is_some_and(|said| ["B", "BASE64"].iter().any(|known| said.eq_ignore_ascii_case(known)))
     }
 }
 
@@ -115,7 +114,9 @@ fn parameter(part: &str) -> (String, String) {
     let (name, value) = match part.split_once('=') {
         Some((name, value)) => (name.trim().to_ascii_uppercase(), value),
         // The oldest contacts write the value alone.
-        None if ENCODINGS.iter().any(|known| part.eq_ignore_ascii_case(known)) => ("ENCODING".to_owned(), part),
+        None if ENCODINGS.iter().any(|known| part.eq_ignore_ascii_case(known)) => {
+            ("ENCODING".to_owned(), part)
+        }
         None => ("TYPE".to_owned(), part),
     };
     (name, undo_carets(&value.replace('"', "")))

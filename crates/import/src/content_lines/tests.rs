@@ -1,7 +1,10 @@
 //! Folding, parameters, escapes, charsets, and files that end or nest where they should not.
 
+use std::fmt::Write as _;
+
 use expect_test::{Expect, expect};
 
+use super::component::Fault;
 use super::*;
 
 #[track_caller]
@@ -10,10 +13,10 @@ fn check(container: Option<&'static str>, text: &[u8], expected: Expect) {
     let mut told = String::new();
     while let Some(found) = components.next().unwrap() {
         match found {
-            Found::Opened => told.push_str("opened\n"),
-            Found::Aside(property) => told += &format!("aside {}\n", describe(&property)),
-            Found::Component(component) => told += &nested(&component, 0),
-            Found::Fault(line, fault) => told += &format!("line {line}: {fault:?}\n"),
+            Found::Opened => writeln!(told, "opened").unwrap(),
+            Found::Aside(property) => writeln!(told, "aside {}", describe(&property)).unwrap(),
+            Found::Component(component) => nested(&mut told, &component, 0),
+            Found::Fault(line, fault) => writeln!(told, "line {line}: {fault:?}").unwrap(),
         }
     }
     expected.assert_eq(&told);
@@ -22,16 +25,19 @@ fn check(container: Option<&'static str>, text: &[u8], expected: Expect) {
 fn describe(property: &Property) -> String {
     let Property { group, name, parameters, value, line } = property;
     let group = group.as_ref().map(|group| format!("{group}.")).unwrap_or_default();
-    let parameters: String = parameters.iter().map(|(name, value)| format!(";{name}={value}")).collect();
-    format!("{line} {group}{name}{parameters}: {value:?}")
+    let parameters: Vec<String> = parameters.iter().map(|(name, value)| format!(";{name}={value}")).collect();
+    format!("{line} {group}{name}{}: {value:?}", parameters.concat())
 }
 
-fn nested(component: &Component, depth: usize) -> String {
+fn nested(told: &mut String, component: &Component, depth: usize) {
     let indent = "  ".repeat(depth);
-    let own: String =
-        component.properties.iter().map(|property| format!("{indent}  {}\n", describe(property))).collect();
-    let inner: String = component.children.iter().map(|child| nested(child, depth + 1)).collect();
-    format!("{indent}{} at {}\n{own}{inner}", component.name, component.line)
+    writeln!(told, "{indent}{} at {}", component.name, component.line).unwrap();
+    for property in &component.properties {
+        writeln!(told, "{indent}  {}", describe(property)).unwrap();
+    }
+    for child in &component.children {
+        nested(told, child, depth + 1);
+    }
 }
 
 #[test]
@@ -100,15 +106,16 @@ fn what_never_ends_or_was_never_begun_costs_only_itself() {
 #[test]
 fn nesting_and_length_are_bounded() {
     let mut deep = String::from("BEGIN:A\n");
-    (0..10_000).for_each(|level| deep += &format!("BEGIN:B{level}\n"));
-    (0..10_000).rev().for_each(|level| deep += &format!("END:B{level}\n"));
+    (0..10_000).for_each(|level| writeln!(deep, "BEGIN:B{level}").unwrap());
+    (0..10_000).rev().for_each(|level| writeln!(deep, "END:B{level}").unwrap());
     deep += "END:A\nBEGIN:C\nX:1\nEND:C\n";
     let mut components = Components::new(deep.as_bytes(), None);
     assert_eq!(components.next().unwrap(), Some(Found::Fault(9, Fault::TooDeep)));
     assert!(matches!(components.next().unwrap(), Some(Found::Component(a)) if a.name == "A"));
     assert!(matches!(components.next().unwrap(), Some(Found::Component(c)) if c.properties.len() == 1));
 
-    let long = format!("BEGIN:C\nX:1\nY:{}\nZ:{}\nW:2\nEND:C\n", "y".repeat(MOST_BYTES), "z".repeat(MOST_BYTES - 3));
+    let long =
+        format!("BEGIN:C\nX:1\nY:{}\nZ:{}\nW:2\nEND:C\n", "y".repeat(MOST_BYTES), "z".repeat(MOST_BYTES - 3));
     let mut components = Components::new(long.as_bytes(), None);
     assert_eq!(components.next().unwrap(), Some(Found::Fault(3, Fault::TooLong)));
     let Some(Found::Component(component)) = components.next().unwrap() else { panic!() };

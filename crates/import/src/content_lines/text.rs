@@ -11,7 +11,9 @@ pub(super) fn charset_text(bytes: &[u8], charset: Option<&str>) -> String {
     let named = charset.and_then(|name| encoding_rs::Encoding::for_label(name.trim().as_bytes()));
     let text = match (named, std::str::from_utf8(bytes)) {
         (None, Ok(text)) => text.to_owned(),
-        (named, _) => named.unwrap_or(encoding_rs::WINDOWS_1252).decode_without_bom_handling(bytes).0.into_owned(),
+        (named, _) => {
+            named.unwrap_or(encoding_rs::WINDOWS_1252).decode_without_bom_handling(bytes).0.into_owned()
+        }
     };
     if text.contains('\0') { text.replace('\0', "") } else { text }
 }
@@ -21,16 +23,14 @@ pub(super) fn decode_quoted_printable(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        match code.filter(|_| *first == b'=').and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                plain.push(*first);
-                rest = after;
-            }
+        let code = after.get(..2).filter(|code| *first == b'=' && code.iter().all(u8::is_ascii_hexdigit));
+        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        if let Some(byte) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            plain.push(byte);
+            rest = &after[2..];
+        } else {
+            plain.push(*first);
+            rest = after;
         }
     }
     plain

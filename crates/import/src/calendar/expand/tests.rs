@@ -9,9 +9,9 @@ use super::*;
 fn dates(start: &str, rule: &str, most: usize) -> String {
     let rule = Rule::parse(rule).unwrap();
     let start = civil(start).unwrap();
-    let told = |at: DateTime| match at.time() == start.time() {
-        true => at.strftime("%y%m%d").to_string(),
-        false => at.strftime("%y%m%dT%H%M").to_string(),
+    let told = |at: DateTime| {
+        let form = if at.time() == start.time() { "%y%m%d" } else { "%y%m%dT%H%M" };
+        at.strftime(form).to_string()
     };
     Expansion::new(&rule, start).take(most).map(told).collect::<Vec<_>>().join(" ")
 }
@@ -44,7 +44,11 @@ fn weekly_rules() {
         "FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=MO,WE,FR",
         "970901 970903 970905 970915 970917 970919 970929 971001",
     );
-    check(START, "FREQ=WEEKLY;INTERVAL=2;COUNT=8;WKST=SU;BYDAY=TU,TH", "970902 970904 970916 970918 970930 971002 971014 971016");
+    check(
+        START,
+        "FREQ=WEEKLY;INTERVAL=2;COUNT=8;WKST=SU;BYDAY=TU,TH",
+        "970902 970904 970916 970918 970930 971002 971014 971016",
+    );
 }
 
 #[test]
@@ -57,13 +61,24 @@ fn the_first_day_of_the_week_decides() {
 #[test]
 fn monthly_rules() {
     check("19970905T090000", "FREQ=MONTHLY;COUNT=4;BYDAY=1FR", "970905 971003 971107 971205");
-    check("19970907T090000", "FREQ=MONTHLY;INTERVAL=2;COUNT=6;BYDAY=1SU,-1SU", "970907 970928 971102 971130 980104 980125");
+    check(
+        "19970907T090000",
+        "FREQ=MONTHLY;INTERVAL=2;COUNT=6;BYDAY=1SU,-1SU",
+        "970907 970928 971102 971130 980104 980125",
+    );
     check("19970922T090000", "FREQ=MONTHLY;COUNT=6;BYDAY=-2MO", "970922 971020 971117 971222 980119 980216");
     check("19970928T090000", "FREQ=MONTHLY;BYMONTHDAY=-3", "970928 971029 971128 971229 980129 980226");
     check(START, "FREQ=MONTHLY;COUNT=6;BYMONTHDAY=2,15", "970902 970915 971002 971015 971102 971115");
-    check("19970930T090000", "FREQ=MONTHLY;COUNT=6;BYMONTHDAY=1,-1", "970930 971001 971031 971101 971130 971201");
-    check("19970910T090000", "FREQ=MONTHLY;INTERVAL=18;COUNT=10;BYMONTHDAY=10,11,12,13,14,15",
-        "970910 970911 970912 970913 970914 970915 990310 990311 990312 990313");
+    check(
+        "19970930T090000",
+        "FREQ=MONTHLY;COUNT=6;BYMONTHDAY=1,-1",
+        "970930 971001 971031 971101 971130 971201",
+    );
+    check(
+        "19970910T090000",
+        "FREQ=MONTHLY;INTERVAL=18;COUNT=10;BYMONTHDAY=10,11,12,13,14,15",
+        "970910 970911 970912 970913 970914 970915 990310 990311 990312 990313",
+    );
     check(START, "FREQ=MONTHLY;INTERVAL=2;BYDAY=TU", "970902 970909 970916 970923 970930 971104 971111");
     check("20070115T090000", "FREQ=MONTHLY;BYMONTHDAY=15,30;COUNT=5", "070115 070130 070215 070315 070330");
     check("20260131T090000", "FREQ=MONTHLY;COUNT=4", "260131 260331 260531 260731");
@@ -72,23 +87,42 @@ fn monthly_rules() {
 #[test]
 fn yearly_rules() {
     check("19970610T090000", "FREQ=YEARLY;COUNT=6;BYMONTH=6,7", "970610 970710 980610 980710 990610 990710");
-    check("19970310T090000", "FREQ=YEARLY;INTERVAL=2;COUNT=6;BYMONTH=1,2,3", "970310 990110 990210 990310 010110 010210");
-    check("19970101T090000", "FREQ=YEARLY;INTERVAL=3;COUNT=10;BYYEARDAY=1,100,200",
-        "970101 970410 970719 000101 000409 000718 030101 030410 030719 060101");
+    check(
+        "19970310T090000",
+        "FREQ=YEARLY;INTERVAL=2;COUNT=6;BYMONTH=1,2,3",
+        "970310 990110 990210 990310 010110 010210",
+    );
+    check(
+        "19970101T090000",
+        "FREQ=YEARLY;INTERVAL=3;COUNT=10;BYYEARDAY=1,100,200",
+        "970101 970410 970719 000101 000409 000718 030101 030410 030719 060101",
+    );
     check("19970519T090000", "FREQ=YEARLY;BYDAY=20MO", "970519 980518 990517");
     check("19970512T090000", "FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO", "970512 980511 990517");
     check("19970313T090000", "FREQ=YEARLY;BYMONTH=3;BYDAY=TH", "970313 970320 970327 980305 980312");
     check("20240229T090000", "FREQ=YEARLY;COUNT=3", "240229 280229 320229");
-    check("19961105T090000", "FREQ=YEARLY;INTERVAL=4;BYMONTH=11;BYDAY=TU;BYMONTHDAY=2,3,4,5,6,7,8", "961105 001107 041102");
+    check(
+        "19961105T090000",
+        "FREQ=YEARLY;INTERVAL=4;BYMONTH=11;BYDAY=TU;BYMONTHDAY=2,3,4,5,6,7,8",
+        "961105 001107 041102",
+    );
 }
 
 #[test]
 fn days_and_numbers_together_and_positions() {
     // The start is a date of its series even where the rule would not name it.
     check(START, "FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13", "970902 980213 980313 981113 990813 001013");
-    check("19970913T090000", "FREQ=MONTHLY;BYDAY=SA;BYMONTHDAY=7,8,9,10,11,12,13", "970913 971011 971108 971213 980110");
+    check(
+        "19970913T090000",
+        "FREQ=MONTHLY;BYDAY=SA;BYMONTHDAY=7,8,9,10,11,12,13",
+        "970913 971011 971108 971213 980110",
+    );
     check("19970904T090000", "FREQ=MONTHLY;COUNT=3;BYDAY=TU,WE,TH;BYSETPOS=3", "970904 971007 971106");
-    check("19970929T090000", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-2", "970929 971030 971127 971230 980129");
+    check(
+        "19970929T090000",
+        "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-2",
+        "970929 971030 971127 971230 980129",
+    );
 }
 
 #[test]
@@ -123,6 +157,8 @@ fn a_rule_that_means_no_date_comes_to_its_end() {
 
 #[test]
 fn rules_that_cannot_be_followed_say_why() {
+    let sixty = (0..60).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    let many = format!("FREQ=YEARLY;BYHOUR=1;BYMINUTE={sixty};BYSECOND={sixty}");
     for (rule, why) in [
         ("FREQ=SECONDLY", "FREQ=SECONDLY is not expanded"),
         ("COUNT=3", "FREQ is missing"),
@@ -131,6 +167,7 @@ fn rules_that_cannot_be_followed_say_why() {
         ("FREQ=MONTHLY;BYMONTHDAY=-32768", "BYMONTHDAY is out of bounds"),
         ("FREQ=MONTHLY;BYDAY=9XX", "BYDAY is no list of days"),
         ("FREQ=MONTHLY;BYDAY=ü", "BYDAY is no list of days"),
+        (&many, "it names too many times of a day"),
         ("FREQ=YEARLY;RSCALE=HEBREW", "it uses a part that is not supported"),
         ("nonsense", "a part of it has no value"),
     ] {
