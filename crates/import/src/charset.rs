@@ -37,7 +37,17 @@ pub(crate) fn decode(bytes: &[u8], label: Option<&str>) -> String {
 fn promises_nothing(label: &str) -> bool {
     matches!(
         label,
-        "" | "us-ascii" | "ascii" | "ansi_x3.4-1968" | "utf8" | "utf-8" | "unknown" | "unknown-8bit" | "x-unknown" | "binary" | "8bit" | "default"
+        "" | "us-ascii"
+            | "ascii"
+            | "ansi_x3.4-1968"
+            | "utf8"
+            | "utf-8"
+            | "unknown"
+            | "unknown-8bit"
+            | "x-unknown"
+            | "binary"
+            | "8bit"
+            | "default"
     )
 }
 
@@ -75,7 +85,7 @@ fn guess(bytes: &[u8]) -> String {
 fn mostly_utf8(text: &str) -> bool {
     let bad = text.chars().filter(|letter| *letter == char::REPLACEMENT_CHARACTER).count();
     let good = text.chars().filter(|letter| !letter.is_ascii()).count() - bad;
-    good > bad * 4
+    good > bad * 2
 }
 
 fn detect(bytes: &[u8]) -> &'static Encoding {
@@ -122,12 +132,23 @@ mod tests {
         check(b"\xff\xfeh\0i\0", None, "hi");
         check(b"\x1b$B%O%m!<\x1b(B", None, "ハロー");
         check(b"caf\xe9", None, "café");
-        check("ein langer Satz mit Umläuten äöü, und dann bricht er a\u{e4}".as_bytes().split_last().unwrap().1, None,
-              "ein langer Satz mit Umläuten äöü, und dann bricht er a\u{fffd}");
-        check("Привет, как дела? Давно не виделись.".chars().map(|c| match c {
-            'А'..='я' => u8::try_from(u32::from(c) - 0x410 + 0xc0).unwrap(),
-            other => u8::try_from(other).unwrap(),
-        }).collect::<Vec<u8>>().as_slice(), None, "Привет, как дела? Давно не виделись.");
+        check(
+            "ein langer Satz mit Umläuten äöü, und dann bricht er a\u{e4}".as_bytes().split_last().unwrap().1,
+            None,
+            "ein langer Satz mit Umläuten äöü, und dann bricht er a\u{fffd}",
+        );
+        check(
+            "Привет, как дела? Давно не виделись."
+                .chars()
+                .map(|c| match c {
+                    'А'..='я' => u8::try_from(u32::from(c) - 0x410 + 0xc0).unwrap(),
+                    other => u8::try_from(other).unwrap(),
+                })
+                .collect::<Vec<u8>>()
+                .as_slice(),
+            None,
+            "Привет, как дела? Давно не виделись.",
+        );
         check(b"a\0b", None, "a\0b");
         check(b"", None, "");
     }

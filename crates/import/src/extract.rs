@@ -54,10 +54,19 @@ fn kind(media_type: &str, name: Option<&str>, bytes: &[u8]) -> Option<Kind> {
         "text/rtf" | "text/richtext" => None,
         "application/json" | "application/xml" | "application/ics" | "application/yaml" => Some(Kind::Plain),
         _ if essence.starts_with(WORD) => Some(Kind::Docx),
-        _ if essence.starts_with("text/") || essence.starts_with("message/") => by_name().or(Some(Kind::Plain)),
-        _ if essence.ends_with("+json") || essence.ends_with("+xml") && essence != "image/svg+xml" => Some(Kind::Plain),
-        "" | "application/octet-stream" | "binary/octet-stream" | "application/x-download" | "application/download"
-        | "application/force-download" | "application/zip" => by_name().or_else(|| by_first_bytes(bytes)),
+        _ if essence.starts_with("text/") || essence.starts_with("message/") => {
+            by_name().or(Some(Kind::Plain))
+        }
+        _ if essence.ends_with("+json") || essence.ends_with("+xml") && essence != "image/svg+xml" => {
+            Some(Kind::Plain)
+        }
+        ""
+        | "application/octet-stream"
+        | "binary/octet-stream"
+        | "application/x-download"
+        | "application/download"
+        | "application/force-download"
+        | "application/zip" => by_name().or_else(|| by_first_bytes(bytes)),
         _ => None,
     }
 }
@@ -68,8 +77,8 @@ fn by_extension(name: &str) -> Option<Kind> {
         "docx" | "docm" | "dotx" => Some(Kind::Docx),
         "html" | "htm" | "xhtml" => Some(Kind::Html),
         "eml" => Some(Kind::Message),
-        "txt" | "text" | "md" | "markdown" | "csv" | "tsv" | "log" | "ics" | "vcf" | "json" | "xml" | "yaml" | "yml"
-        | "srt" | "tex" | "org" | "rst" => Some(Kind::Plain),
+        "txt" | "text" | "md" | "markdown" | "csv" | "tsv" | "log" | "ics" | "vcf" | "json" | "xml"
+        | "yaml" | "yml" | "srt" | "tex" | "org" | "rst" => Some(Kind::Plain),
         _ => None,
     }
 }

@@ -17,11 +17,7 @@ pub(crate) fn html_to_text(html: &str, most: usize) -> String {
         if text.is_full() {
             break;
         }
-        rest = if rest.as_bytes()[at] == b'&' {
-            text.entity(&rest[at..])
-        } else {
-            text.markup(&rest[at..])
-        };
+        rest = if rest.as_bytes()[at] == b'&' { text.entity(&rest[at..]) } else { text.markup(&rest[at..]) };
     }
     if !text.is_full() {
         text.words(rest);
@@ -102,7 +98,9 @@ impl Text {
             return comment.find("-->").map_or("", |end| &comment[end + 3..]);
         }
         let inside = &rest[1..];
-        if !inside.starts_with(|letter: char| letter.is_ascii_alphabetic() || matches!(letter, '/' | '!' | '?')) {
+        if !inside
+            .starts_with(|letter: char| letter.is_ascii_alphabetic() || matches!(letter, '/' | '!' | '?'))
+        {
             self.letter('<');
             return inside;
         }
@@ -187,7 +185,9 @@ fn skip_element<'h>(after: &'h str, name: &str) -> &'h str {
     let mut from = 0;
     while let Some(at) = after[from..].find("</") {
         let start = from + at + 2;
-        if bytes[start..].len() >= name.len() && bytes[start..start + name.len()].eq_ignore_ascii_case(name.as_bytes()) {
+        if bytes[start..].len() >= name.len()
+            && bytes[start..start + name.len()].eq_ignore_ascii_case(name.as_bytes())
+        {
             return after[start..].find('>').map_or("", |end| &after[start + end + 1..]);
         }
         from = start;
@@ -208,7 +208,10 @@ mod tests {
     fn blocks_end_lines_and_cells_stay_apart() {
         check("<p>One</p><p>Two  <b>bold</b>\n end</p>", "One\n\nTwo bold end");
         check("<div>a</div><div>b<br>c</div>", "a\nb\nc");
-        check("<table><tr><td>Sum</td><td>12</td></tr><tr><td>Tax</td><td>3</td></tr></table>", "Sum 12\nTax 3");
+        check(
+            "<table><tr><td>Sum</td><td>12</td></tr><tr><td>Tax</td><td>3</td></tr></table>",
+            "Sum 12\nTax 3",
+        );
         check("<ul><li>milk<li>bread</ul>", "- milk\n- bread");
         check("<pre>a  b\n  c</pre>d", "a  b\n  c\n\nd");
     }
@@ -223,7 +226,10 @@ mod tests {
 
     #[test]
     fn entities_and_broken_markup_stay_readable() {
-        check("Fish &amp; chips &lt;3 &euro;5 &#8364; &#x41; &nosuch; AT&T", "Fish & chips <3 €5 € A &nosuch; AT&T");
+        check(
+            "Fish &amp; chips &lt;3 &euro;5 &#8364; &#x41; &nosuch; AT&T",
+            "Fish & chips <3 €5 € A &nosuch; AT&T",
+        );
         check("1 < 2 and <a title=\"x > y\">link</a>", "1 < 2 and link");
         check("cut <a href=\"http", "cut");
         check("it's <b>'quoted'</b>", "it's 'quoted'");

@@ -28,5 +28,6 @@ pub use key::{hash_key, mint_key};
 pub use mail::Mail;
 pub use sink::{Attached, Attachment, Draft, Sink, Stop};
 pub use tree::{
-    Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path, stem,
+    Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path,
+    stem,
 };

@@ -37,7 +37,8 @@ use threads::Threads;
 use crate::{Claim, Complaint, Format, Look, Sink, Stop, Tree};
 
 /// Fields of which a message has at least one.
-const MARKS: [&str; 8] = ["from", "date", "subject", "message-id", "to", "received", "return-path", "x-gm-thrid"];
+const MARKS: [&str; 8] =
+    ["from", "date", "subject", "message-id", "to", "received", "return-path", "x-gm-thrid"];
 
 /// Reads mail.
 #[derive(Debug)]
@@ -79,13 +80,14 @@ impl Format for Mail {
 fn note(raw: &Raw<'_>, index: &mut Index) {
     let (block, body) = split_headers(raw.bytes);
     let headers = Headers::parse(&raw.bytes[..block]);
-    if !is_mail(&headers) || Flags::read(&headers, raw.flags).is_gone {
+    let flags = Flags::read(&headers, raw.flags);
+    if !is_mail(&headers) || flags.is_gone {
         return;
     }
     let identity = Identity::read(&headers, &raw.bytes[body.unwrap_or(block)..]);
     let given = ThreadId::given(&headers);
     let parent = if given.is_none() { parent(&headers) } else { None };
-    index.add(&identity, &labels(&headers, raw.folder), parent);
+    index.add(&identity, &labels(&headers, raw.folder), flags, parent);
 }
 
 /// The second reading: the message is told, unless a copy of it was.
@@ -107,12 +109,13 @@ fn tell(raw: &Raw<'_>, known: &mut Known, threads: &mut Threads, sink: &mut dyn 
     let thread = ThreadId::given(headers).unwrap_or_else(|| known.thread(fresh.mark));
     let people = ["from", "to", "cc"].into_iter().flat_map(|field| headers.mailboxes(field));
     threads.add(thread, sent.map(|sent| sent.at), headers.text("subject").as_deref(), people);
+    let (more_labels, more_flags) = fresh.more.unwrap_or_default();
     let message = Message {
         key: fresh.key,
         message_id: identity.message_id,
         thread,
-        labels: tidy(labels(headers, raw.folder).into_iter().chain(fresh.more_labels)),
-        flags,
+        labels: tidy(labels(headers, raw.folder).into_iter().chain(more_labels)),
+        flags: flags.join(more_flags),
         sent,
         size: raw.bytes.len(),
         is_too_long: raw.is_too_long,

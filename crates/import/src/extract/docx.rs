@@ -12,7 +12,8 @@ use zip::ZipArchive;
 use super::{MOST_TEXT, MOST_UNPACKED};
 
 /// Where text lies, in the order it is read.
-const PIECES: [&str; 4] = ["word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml"];
+const PIECES: [&str; 4] =
+    ["word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml"];
 
 pub(super) fn text(bytes: &[u8]) -> Option<String> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).ok()?;

@@ -132,7 +132,9 @@ impl Page {
                 Object::Array(pieces) => {
                     for piece in pieces {
                         match piece {
-                            Object::Integer(_) | Object::Real(_) if value(piece) < GAP => self.widen(Gap::Blank),
+                            Object::Integer(_) | Object::Real(_) if value(piece) < GAP => {
+                                self.widen(Gap::Blank)
+                            }
                             Object::String(bytes, _) => self.put(bytes, encoding),
                             _ => {}
                         }
@@ -152,7 +154,9 @@ impl Page {
         let gap = std::mem::take(&mut self.gap);
         if !self.text.is_empty() {
             match gap {
-                Gap::Blank if !self.text.ends_with([' ', '\n']) && !letters.starts_with(' ') => self.text.push(' '),
+                Gap::Blank if !self.text.ends_with([' ', '\n']) && !letters.starts_with(' ') => {
+                    self.text.push(' ')
+                }
                 Gap::Line if !self.text.ends_with('\n') => self.text.push('\n'),
                 Gap::Paragraph => self.text.push_str("\n\n"),
                 _ => {}

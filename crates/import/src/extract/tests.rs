@@ -62,10 +62,16 @@ fn letter() -> Vec<u8> {
         put("Td", vec![100.into(), 600.into()]),
         put("Tj", vec![Object::string_literal("Harbour dues")]),
         put("Td", vec![0.into(), (-14).into()]),
-        put("TJ", vec![Object::Array(vec![
-            Object::string_literal("Berth"), (-300).into(), Object::string_literal("sev"), 20.into(),
-            Object::string_literal("en"),
-        ])]),
+        put(
+            "TJ",
+            vec![Object::Array(vec![
+                Object::string_literal("Berth"),
+                (-300).into(),
+                Object::string_literal("sev"),
+                20.into(),
+                Object::string_literal("en"),
+            ])],
+        ),
         put("Td", vec![200.into(), 0.into()]),
         put("Tj", vec![Object::string_literal("120.00")]),
         put("ET", vec![]),
@@ -101,7 +107,12 @@ fn a_damaged_pdf_has_no_text_and_does_no_harm() {
 #[test]
 fn the_text_of_a_word_document_is_read() {
     let document = docx(&[
-        ("word/document.xml", &word("<w:p><w:r><w:t>Fish &amp; chips</w:t></w:r><w:r><w:tab/><w:t xml:space=\"preserve\"> &#8364;5</w:t></w:r></w:p><w:p><w:r><w:t>two</w:t><w:br/><w:t>lines</w:t><w:delText>gone</w:delText><w:instrText>PAGE</w:instrText></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc></w:tr></w:tbl>")),
+        (
+            "word/document.xml",
+            &word(
+                "<w:p><w:r><w:t>Fish &amp; chips</w:t></w:r><w:r><w:tab/><w:t xml:space=\"preserve\"> &#8364;5</w:t></w:r></w:p><w:p><w:r><w:t>two</w:t><w:br/><w:t>lines</w:t><w:delText>gone</w:delText><w:instrText>PAGE</w:instrText></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc></w:tr></w:tbl>",
+            ),
+        ),
         ("word/footnotes.xml", &word("<w:p><w:r><w:t>a note</w:t></w:r></w:p>")),
     ]);
     let expected = expect![[r#"
@@ -134,7 +145,10 @@ fn output_and_unpacking_are_bounded() {
     assert!((MOST_TEXT - 100..=MOST_TEXT).contains(&text.len()), "{}", text.len());
     let bomb = docx(&[("word/document.xml", &" ".repeat(MOST_UNPACKED + 10_000_000))]);
     assert_eq!(extract_text(WORD, None, &bomb), None);
-    assert_eq!(extract_text("text/plain", None, "é".repeat(2 * MOST_TEXT).as_bytes()).unwrap().len(), MOST_TEXT);
+    assert_eq!(
+        extract_text("text/plain", None, "é".repeat(2 * MOST_TEXT).as_bytes()).unwrap().len(),
+        MOST_TEXT
+    );
     let deep = word(&"<w:p>".repeat(500_000));
     assert_eq!(extract_text(WORD, None, &docx(&[("word/document.xml", &deep)])), None);
 }
@@ -143,21 +157,41 @@ fn output_and_unpacking_are_bounded() {
 fn pages_and_plain_texts_are_decoded() {
     check("text/html; charset=iso-8859-1", None, b"<p>Gr\xfc\xdfe</p>", expect!["Grüße"]);
     check("text/html", None, b"<meta charset=\"koi8-r\"><p>\xf0\xd2\xc9\xd7\xc5\xd4</p>", expect!["Привет"]);
-    check("text/plain", None, b"caf\xe9\r\nau lait\r\n", expect![[r#"
+    check(
+        "text/plain",
+        None,
+        b"caf\xe9\r\nau lait\r\n",
+        expect![[r#"
         café
-        au lait"#]]);
-    check("text/csv", None, b"a,b\n1,2\n", expect![[r#"
+        au lait"#]],
+    );
+    check(
+        "text/csv",
+        None,
+        b"a,b\n1,2\n",
+        expect![[r#"
         a,b
-        1,2"#]]);
+        1,2"#]],
+    );
     check("application/octet-stream", Some("notes.txt"), b"words", expect!["words"]);
     check("text/plain", Some("page.html"), b"<b>bold</b>", expect!["bold"]);
-    check("text/calendar", None, b"BEGIN:VCALENDAR\nSUMMARY:Regatta\n", expect![[r#"
+    check(
+        "text/calendar",
+        None,
+        b"BEGIN:VCALENDAR\nSUMMARY:Regatta\n",
+        expect![[r#"
         BEGIN:VCALENDAR
-        SUMMARY:Regatta"#]]);
-    check("message/rfc822", None, b"Subject: hi\n\nthere", expect![[r#"
+        SUMMARY:Regatta"#]],
+    );
+    check(
+        "message/rfc822",
+        None,
+        b"Subject: hi\n\nthere",
+        expect![[r#"
         Subject: hi
 
-        there"#]]);
+        there"#]],
+    );
     check("application/ld+json", None, b"{\"a\":1}", expect![[r#"{"a":1}"#]]);
 }
 

@@ -42,7 +42,8 @@ impl Body {
             let of = |wanted: Role| (at..at + length).filter(move |place| roles[*place] == wanted);
             let plain = body.join(mime, of(Role::Plain), Role::Plain);
             // A page is costly to read and rarely needed beside its plain text.
-            let page = if says_enough(&plain) { String::new() } else { body.join(mime, of(Role::Page), Role::Page) };
+            let page =
+                if says_enough(&plain) { String::new() } else { body.join(mime, of(Role::Page), Role::Page) };
             body.append(if is_stand_in(&plain, &page) { &page } else { &plain });
             body.attached.extend(of(Role::Attached));
             at += length;
@@ -87,7 +88,9 @@ fn role(part: &Part, is_only: bool) -> Role {
     match (part.kind.main.as_str(), part.kind.sub.as_str()) {
         ("text", "html") if !is_file => Role::Page,
         // A multipart that could not be taken apart is shown as it stands.
-        ("text", "plain" | "" | "enriched" | "x-markdown" | "markdown") | ("multipart", _) if !is_file => Role::Plain,
+        ("text", "plain" | "" | "enriched" | "x-markdown" | "markdown") | ("multipart", _) if !is_file => {
+            Role::Plain
+        }
         _ => Role::Attached,
     }
 }
@@ -95,7 +98,8 @@ fn role(part: &Part, is_only: bool) -> Role {
 /// The name a part goes by.
 pub(super) fn name(part: &Part) -> Option<String> {
     let disposition = part.headers.typed("content-disposition");
-    let given = disposition.as_ref().and_then(|found| found.parameter("filename")).or(part.kind.parameter("name"))?;
+    let given =
+        disposition.as_ref().and_then(|found| found.parameter("filename")).or(part.kind.parameter("name"))?;
     let clean: String = given.chars().filter(|letter| !letter.is_control()).take(255).collect();
     let clean = clean.trim();
     if clean.is_empty() { None } else { Some(clean.to_owned()) }
@@ -107,7 +111,9 @@ fn readable(mime: &Mime<'_>, part: &Part, role: Role) -> String {
     if role == Role::Page {
         return html_to_text(&text, LONGEST_TEXT + 1);
     }
-    let is = |name: &str, value: &str| part.kind.parameter(name).is_some_and(|said| said.eq_ignore_ascii_case(value));
+    let is = |name: &str, value: &str| {
+        part.kind.parameter(name).is_some_and(|said| said.eq_ignore_ascii_case(value))
+    };
     if is("format", "flowed") { unflow(&text, is("delsp", "yes")) } else { text }
 }
 
@@ -144,7 +150,10 @@ fn text_at(bytes: &[u8], deeper: usize) -> Option<String> {
         if let Some(name) = name(part) {
             text += &format!("\n\n[{name}]");
         }
-        if is_message(part) && deeper > 0 && let Some(inner) = text_at(&mime.content(part), deeper - 1) {
+        if is_message(part)
+            && deeper > 0
+            && let Some(inner) = text_at(&mime.content(part), deeper - 1)
+        {
             text += &format!("\n\n{inner}");
         }
     }
@@ -209,7 +218,10 @@ mod tests {
             "From: ada@example.org\nSubject: outer\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nsee below\n--b\nContent-Type: message/rfc822\n\n{inner}\n--b--\n"
         );
         let text = text_of_message(outer.as_bytes()).unwrap();
-        assert!(text.contains("Subject: outer") && text.contains("see below") && text.contains("deep words"), "{text}");
+        assert!(
+            text.contains("Subject: outer") && text.contains("see below") && text.contains("deep words"),
+            "{text}"
+        );
         let mut nested = String::from(inner);
         for _ in 0..50 {
             nested = format!("Subject: x\nContent-Type: message/rfc822\n\n{nested}");

@@ -18,7 +18,16 @@ const HEAD: u64 = 4096;
 
 /// Names of which the beginning of a message holds at least one.
 const TELLING: [&str; 10] = [
-    "from", "to", "date", "subject", "received", "message-id", "return-path", "delivered-to", "mime-version", "x-gm-thrid",
+    "from",
+    "to",
+    "date",
+    "subject",
+    "received",
+    "message-id",
+    "return-path",
+    "delivered-to",
+    "mime-version",
+    "x-gm-thrid",
 ];
 
 struct Candidate {
@@ -56,7 +65,11 @@ pub(super) fn claim(look: &mut Look<'_>) -> Option<Claim> {
         (boxes, 0) => counted(boxes, "mailbox", "mailboxes"),
         (0, files) => counted(files, "message file", "message files"),
         (boxes, files) => {
-            format!("{}, {}", counted(boxes, "mailbox", "mailboxes"), counted(files, "message file", "message files"))
+            format!(
+                "{}, {}",
+                counted(boxes, "mailbox", "mailboxes"),
+                counted(files, "message file", "message files")
+            )
         }
     };
     let mut entries = mailboxes;
@@ -102,7 +115,9 @@ fn is_mailbox(head: &[u8], is_named: bool) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let mut lines = head.split(|byte| *byte == b'\n');
     let begins = lines.next().is_some_and(|line| line.starts_with(b"From "));
-    if begins && lines.next().is_some_and(|line| field_name_end(line).is_some() || line.starts_with(b">From ")) {
+    if begins
+        && lines.next().is_some_and(|line| field_name_end(line).is_some() || line.starts_with(b">From "))
+    {
         return true;
     }
     is_named && (begins || has_fields(head) || head.windows(6).any(|bytes| bytes == b"\nFrom "))

@@ -35,6 +35,20 @@ impl Flags {
         }
     }
 
+    /// What two copies of one message say together: what was done to either was done to it. It is thrown away only
+    /// where both are.
+    pub(super) fn join(self, other: Self) -> Self {
+        let either = |one: Option<bool>, two: Option<bool>| one.into_iter().chain(two).max();
+        Self {
+            is_read: either(self.is_read, other.is_read),
+            is_starred: either(self.is_starred, other.is_starred),
+            is_answered: either(self.is_answered, other.is_answered),
+            is_draft: either(self.is_draft, other.is_draft),
+            is_deleted: self.is_deleted.into_iter().chain(other.is_deleted).min(),
+            is_gone: self.is_gone && other.is_gone,
+        }
+    }
+
     /// Bits of a message in Apple Mail.
     pub(super) fn of_apple(bits: u64) -> Self {
         let has = |bit: u32| Some(bits >> bit & 1 == 1);
@@ -151,8 +165,14 @@ mod tests {
     #[test]
     fn labels_come_from_headers_and_folders() {
         let of = |block: &str, folder| labels(&Headers::parse(block.as_bytes()), folder);
-        assert_eq!(of("X-Gmail-Labels: Inbox,Important,\"a, b\",Inbox", Some("All mail")), ["Inbox", "Important", "a, b"]);
-        assert_eq!(of("X-Gmail-Labels: =?UTF-8?Q?Gel=C3=B6scht,Ge=C3=B6ffnet?=", None), ["Gelöscht", "Geöffnet"]);
+        assert_eq!(
+            of("X-Gmail-Labels: Inbox,Important,\"a, b\",Inbox", Some("All mail")),
+            ["Inbox", "Important", "a, b"]
+        );
+        assert_eq!(
+            of("X-Gmail-Labels: =?UTF-8?Q?Gel=C3=B6scht,Ge=C3=B6ffnet?=", None),
+            ["Gelöscht", "Geöffnet"]
+        );
         assert_eq!(of("X-Mozilla-Keys: $label2 boat   ", Some("Inbox")), ["Inbox", "Work", "boat"]);
         assert!(of("Subject: x", None).is_empty());
     }
@@ -160,14 +180,29 @@ mod tests {
     #[test]
     fn notes_come_from_headers_unless_the_place_says_more() {
         let of = |block: &str, place| Flags::read(&Headers::parse(block.as_bytes()), place);
-        assert_eq!(of("X-Gmail-Labels: Inbox,Unread,Starred", Flags::default()),
-                   Flags { is_read: Some(false), is_starred: Some(true), ..Flags::default() });
+        assert_eq!(
+            of("X-Gmail-Labels: Inbox,Unread,Starred", Flags::default()),
+            Flags { is_read: Some(false), is_starred: Some(true), ..Flags::default() }
+        );
         assert_eq!(of("X-Gmail-Labels: Posteingang", Flags::default()), Flags::default());
         assert!(of("X-Mozilla-Status: 0009", Flags::default()).is_gone);
         assert_eq!(of("Status: RO\nX-Status: AF", Flags::default()).is_answered, Some(true));
+        let one = Flags { is_read: Some(false), is_deleted: Some(true), ..Flags::default() };
+        let two = Flags { is_read: Some(true), is_deleted: Some(false), ..Flags::default() };
+        assert_eq!(one.join(two), two);
+        assert_eq!(one.join(Flags::default()), one);
         let place = Flags { is_read: Some(false), ..Flags::default() };
         assert_eq!(of("Status: RO", place).is_read, Some(false));
-        assert_eq!(Flags::of_apple(0b1_0101), Flags { is_read: Some(true), is_answered: Some(true), is_starred: Some(true),
-            is_draft: Some(false), is_deleted: Some(false), is_gone: false });
+        assert_eq!(
+            Flags::of_apple(0b1_0101),
+            Flags {
+                is_read: Some(true),
+                is_answered: Some(true),
+                is_starred: Some(true),
+                is_draft: Some(false),
+                is_deleted: Some(false),
+                is_gone: false
+            }
+        );
     }
 }

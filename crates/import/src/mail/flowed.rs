@@ -37,7 +37,10 @@ mod tests {
     fn broken_lines_are_joined() {
         assert_eq!(unflow("one \ntwo \nthree\nfour\n", false), "one two three\nfour\n");
         assert_eq!(unflow("one \r\ntwo\r\n", true), "onetwo\n");
-        assert_eq!(unflow("> quoted \n> text\nanswer \n> other\n", false), "> quoted text\nanswer \n> other\n");
+        assert_eq!(
+            unflow("> quoted \n> text\nanswer \n> other\n", false),
+            "> quoted text\nanswer \n> other\n"
+        );
         assert_eq!(unflow(" From here\n >not quoted\n", false), "From here\n>not quoted\n");
         assert_eq!(unflow("bye \n-- \nAda\n", false), "bye -- \nAda\n");
         assert_eq!(unflow("hi\n-- \nAda", false), "hi\n-- \nAda");

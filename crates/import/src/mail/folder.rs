@@ -110,7 +110,8 @@ fn decode_name(name: &str) -> String {
 /// The marks behind `:2,` in the name of a Maildir's file. Where a colon is no letter of a name, `;` or `!` stand.
 pub(super) fn maildir_flags(path: &str) -> Flags {
     let name = file_name(path);
-    let marks = [":2,", ";2,", "!2,"].iter().find_map(|mark| name.rsplit_once(mark)).map_or("", |(_, marks)| marks);
+    let marks =
+        [":2,", ";2,", "!2,"].iter().find_map(|mark| name.rsplit_once(mark)).map_or("", |(_, marks)| marks);
     // What still lies in `new` was never looked at.
     let is_new = path.rsplit('/').nth(1) == Some("new");
     let has = |mark: char| marks.contains(mark);
@@ -154,9 +155,15 @@ mod tests {
     #[test]
     fn marks_in_the_name_of_a_file_are_read() {
         let flags = maildir_flags("Maildir/cur/1700000000.M1P2.host,S=12:2,RS");
-        assert_eq!((flags.is_read, flags.is_answered, flags.is_starred), (Some(true), Some(true), Some(false)));
+        assert_eq!(
+            (flags.is_read, flags.is_answered, flags.is_starred),
+            (Some(true), Some(true), Some(false))
+        );
         let flags = maildir_flags("Maildir/cur/1700000000.M1P2.host;2,FT");
-        assert_eq!((flags.is_read, flags.is_starred, flags.is_deleted), (Some(false), Some(true), Some(true)));
+        assert_eq!(
+            (flags.is_read, flags.is_starred, flags.is_deleted),
+            (Some(false), Some(true), Some(true))
+        );
         assert_eq!(maildir_flags("Maildir/new/1").is_read, Some(false));
     }
 }

@@ -192,15 +192,17 @@ mod tests {
 
     fn people(field: &str) -> String {
         let headers = Headers::parse(field.as_bytes());
-        let told = headers.mailboxes("to").into_iter().map(|one| {
-            format!("{}={}", one.name.unwrap_or_default(), one.address.unwrap_or_default())
-        });
+        let told = headers
+            .mailboxes("to")
+            .into_iter()
+            .map(|one| format!("{}={}", one.name.unwrap_or_default(), one.address.unwrap_or_default()));
         told.collect::<Vec<_>>().join("|")
     }
 
     #[test]
     fn fields_are_unfolded_and_named_in_small_letters() {
-        let headers = Headers::parse(b"Subject: one\r\n two\r\n\tthree\r\nno field here\nX-A : b\nsubject: again\n");
+        let headers =
+            Headers::parse(b"Subject: one\r\n two\r\n\tthree\r\nno field here\nX-A : b\nsubject: again\n");
         assert_eq!(headers.raw("subject"), Some("one two three"));
         assert_eq!(headers.all("subject").count(), 2);
         assert_eq!(headers.raw("x-a"), Some("b"));
@@ -216,7 +218,10 @@ mod tests {
 
     #[test]
     fn people_are_read_in_all_spellings() {
-        assert_eq!(people("To: Ada <ada@example.org>, bo@example.org"), "Ada=ada@example.org|=bo@example.org");
+        assert_eq!(
+            people("To: Ada <ada@example.org>, bo@example.org"),
+            "Ada=ada@example.org|=bo@example.org"
+        );
         assert_eq!(people("To: \"Berg, Ada\" <ada@example.org>"), "Berg, Ada=ada@example.org");
         assert_eq!(people("To: =?utf-8?Q?Ad=C3?= =?utf-8?Q?=A1?= <ada@example.org>"), "Adá=ada@example.org");
         assert_eq!(people("To: ada@example.org (Ada Berg)"), "Ada Berg=ada@example.org");
@@ -228,7 +233,8 @@ mod tests {
 
     #[test]
     fn ids_are_read_with_and_without_brackets() {
-        let headers = Headers::parse(b"References: <a@x>\n <b@x>, junk <c@ x>\nIn-Reply-To: bare@x\nMessage-ID: <>");
+        let headers =
+            Headers::parse(b"References: <a@x>\n <b@x>, junk <c@ x>\nIn-Reply-To: bare@x\nMessage-ID: <>");
         assert_eq!(headers.ids("references"), ["a@x", "b@x", "c@x"]);
         assert_eq!(headers.ids("in-reply-to"), ["bare@x"]);
         assert!(headers.ids("message-id").is_empty());
@@ -239,12 +245,18 @@ mod tests {
         let typed = |field: &str| Headers::parse(field.as_bytes()).typed("content-disposition").unwrap();
         let name = |field: &str| typed(field).parameter("filename").unwrap_or("none").to_owned();
         assert_eq!(name("Content-Disposition: attachment; filename=\"a b.txt\""), "a b.txt");
-        assert_eq!(name("Content-Disposition: attachment; filename*=UTF-8''Gr%C3%BC%C3%9Fe.txt"), "Grüße.txt");
+        assert_eq!(
+            name("Content-Disposition: attachment; filename*=UTF-8''Gr%C3%BC%C3%9Fe.txt"),
+            "Grüße.txt"
+        );
         assert_eq!(
             name("Content-Disposition: attachment; filename*0*=utf-8''Gr%C3%BC; filename*1=\"n.txt\""),
             "Grün.txt"
         );
-        assert_eq!(name("Content-Disposition: attachment; filename=\"=?utf-8?Q?Gr=C3=BCn.txt?=\""), "Grün.txt");
+        assert_eq!(
+            name("Content-Disposition: attachment; filename=\"=?utf-8?Q?Gr=C3=BCn.txt?=\""),
+            "Grün.txt"
+        );
         assert_eq!(typed("Content-Disposition: INLINE").main, "inline");
     }
 

@@ -16,7 +16,8 @@ pub(super) struct Mark(u64, u64);
 impl Mark {
     pub(super) fn of(text: &str) -> Self {
         let digest = Sha256::digest(text.as_bytes());
-        let half = |from: usize| digest[from..from + 8].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        let half =
+            |from: usize| digest[from..from + 8].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
         Self(half(0), half(8))
     }
 }
@@ -122,7 +123,8 @@ mod tests {
 
     #[test]
     fn messages_under_one_id_are_told_apart() {
-        let (one, two) = (identity("Message-ID: <same>\nDate: 1", ""), identity("Message-ID: <same>\nDate: 2", ""));
+        let (one, two) =
+            (identity("Message-ID: <same>\nDate: 1", ""), identity("Message-ID: <same>\nDate: 2", ""));
         assert_eq!(one.mark, two.mark);
         assert_ne!(one.print, two.print);
         assert_ne!(one.other_key(), two.other_key());

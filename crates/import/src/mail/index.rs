@@ -2,11 +2,11 @@
 //!
 //! One message lies in several folders and files, and is one record with the labels of all of them; an answer names
 //! only the message before it, and belongs to the conversation of that one. So the export is read twice: first only
-//! the headers, of which 24 bytes per message stay, 32 more for answers, and the labels of second copies.
+//! the headers, of which 24 bytes per message stay, 32 more for answers, and what second copies add.
 
 use std::collections::{HashMap, HashSet};
 
-use super::flags::tidy;
+use super::flags::{Flags, tidy};
 use super::identity::{Identity, Mark, ThreadId};
 
 /// Most bytes of labels that second copies may add; they repeat, and each set is kept once.
@@ -27,8 +27,8 @@ pub(super) struct Index {
 /// What the second reading needs.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// Messages that lie there more than once, with the labels of the later copies.
-    again: HashMap<Mark, u32>,
+    /// Messages that lie there more than once, with the labels and the marks of the later copies.
+    again: HashMap<Mark, (u32, Flags)>,
     /// Ids that several messages have, and which of those came first.
     shared: HashMap<Mark, u64>,
     /// Answers, and what they answer.
@@ -40,7 +40,7 @@ pub(super) struct Known {
 }
 
 impl Index {
-    pub(super) fn add(&mut self, identity: &Identity, labels: &[String], parent: Option<Mark>) {
+    pub(super) fn add(&mut self, identity: &Identity, labels: &[String], flags: Flags, parent: Option<Mark>) {
         let mut mark = identity.mark;
         if let Some(first) = self.seen.get(&mark).copied()
             && first != identity.print
@@ -49,18 +49,20 @@ impl Index {
             mark = Mark::of(&identity.other_key());
         }
         if self.seen.insert(mark, identity.print).is_some() {
-            self.add_labels(mark, labels);
+            self.add_copy(mark, labels, flags);
         } else if let Some(parent) = parent.filter(|parent| *parent != mark) {
             self.known.parents.insert(mark, parent);
         }
     }
 
-    fn add_labels(&mut self, mark: Mark, labels: &[String]) {
-        let known = self.known.again.get(&mark).map_or(&[][..], |set| &self.known.sets[*set as usize]);
+    fn add_copy(&mut self, mark: Mark, labels: &[String], flags: Flags) {
+        let before = self.known.again.get(&mark).copied();
+        let flags = before.map_or(flags, |(_, before)| before.join(flags));
+        let known = before.map_or(&[][..], |(set, _)| self.known.labels(set));
         let joined = tidy(known.iter().chain(labels).cloned());
         let set = match self.sets.get(&joined) {
             Some(set) => *set,
-            None if self.label_bytes > MOST_LABEL_BYTES => return,
+            None if self.label_bytes > MOST_LABEL_BYTES => before.map_or(u32::MAX, |(set, _)| set),
             None => {
                 self.label_bytes += joined.iter().map(|label| label.len() + 64).sum::<usize>();
                 let set = u32::try_from(self.known.sets.len()).unwrap_or(u32::MAX);
@@ -69,7 +71,7 @@ impl Index {
                 set
             }
         };
-        self.known.again.insert(mark, set);
+        self.known.again.insert(mark, (set, flags));
     }
 
     pub(super) fn finish(self) -> Known {
@@ -82,8 +84,8 @@ impl Index {
 pub(super) struct Fresh {
     pub(super) key: String,
     pub(super) mark: Mark,
-    /// The labels of its later copies.
-    pub(super) more_labels: Vec<String>,
+    /// The labels and marks of its later copies.
+    pub(super) more: Option<(Vec<String>, Flags)>,
 }
 
 impl Known {
@@ -94,13 +96,17 @@ impl Known {
             key = identity.other_key();
             mark = Mark::of(&key);
         }
-        let Some(set) = self.again.get(&mark) else {
-            return Some(Fresh { key, mark, more_labels: Vec::new() });
+        let Some((set, flags)) = self.again.get(&mark).copied() else {
+            return Some(Fresh { key, mark, more: None });
         };
         if !self.told.insert(mark) {
             return None;
         }
-        Some(Fresh { key, mark, more_labels: self.sets[*set as usize].clone() })
+        Some(Fresh { key, mark, more: Some((self.labels(set).to_vec(), flags)) })
+    }
+
+    fn labels(&self, set: u32) -> &[String] {
+        self.sets.get(set as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The message a conversation began with, as far as the export shows.

@@ -232,7 +232,11 @@ mod tests {
                 let bytes = String::from_utf8_lossy(cut.bytes).replace("\r\n", "\n");
                 let long = if cut.is_too_long { " too long" } else { "" };
                 let last = if cut.is_last { " last" } else { "" };
-                told.push(format!("{}{long}{last} [{}] {bytes:?}", cut.number, String::from_utf8_lossy(cut.separator)));
+                told.push(format!(
+                    "{}{long}{last} [{}] {bytes:?}",
+                    cut.number,
+                    String::from_utf8_lossy(cut.separator)
+                ));
             }
             if mbox.has_lead {
                 told.push("lead".into());
@@ -244,47 +248,71 @@ mod tests {
     #[test]
     fn messages_begin_behind_separators() {
         check("", expect![""]);
-        check("From a@x Fri Jan  2 03:04:05 2026\nA: 1\n\none\n\nFrom - Fri Jan 2 03:04:05 2026\nB: 2\n\ntwo\n", expect![[r#"
+        check(
+            "From a@x Fri Jan  2 03:04:05 2026\nA: 1\n\none\n\nFrom - Fri Jan 2 03:04:05 2026\nB: 2\n\ntwo\n",
+            expect![[r#"
             1 [a@x Fri Jan  2 03:04:05 2026] "A: 1\n\none\n"
-            2 last [- Fri Jan 2 03:04:05 2026] "B: 2\n\ntwo\n""#]]);
-        check("From \nA: 1\n\none\n\nFrom \nB: 2\n\ntwo", expect![[r#"
+            2 last [- Fri Jan 2 03:04:05 2026] "B: 2\n\ntwo\n""#]],
+        );
+        check(
+            "From \nA: 1\n\none\n\nFrom \nB: 2\n\ntwo",
+            expect![[r#"
             1 [] "A: 1\n\none\n"
-            2 last [] "B: 2\n\ntwo""#]]);
+            2 last [] "B: 2\n\ntwo""#]],
+        );
     }
 
     #[test]
     fn lines_of_bodies_are_no_separators() {
-        check("From a\nA: 1\n\n\nFrom here on\nSubject: no\n\nFrom the 12:30 train\n", expect![[r#"
-            1 last [a] "A: 1\n\n\nFrom here on\nSubject: no\n\nFrom the 12:30 train""#]]);
-        check("From a\nA: 1\n\nFrom Fri 10:00 2026\nprose follows\n", expect![[r#"
-            1 last [a] "A: 1\n\nFrom Fri 10:00 2026\nprose follows\n""#]]);
-        check("From a\nA: 1\n\n>From me\n>>From you\n> From\n", expect![[r#"
-            1 last [a] "A: 1\n\nFrom me\n>From you\n> From\n""#]]);
+        check(
+            "From a\nA: 1\n\n\nFrom here on\nSubject: no\n\nFrom the 12:30 train\n",
+            expect![[r#"
+            1 last [a] "A: 1\n\n\nFrom here on\nSubject: no\n\nFrom the 12:30 train\n""#]],
+        );
+        check(
+            "From a\nA: 1\n\nFrom Fri 10:00 2026\nprose follows\n",
+            expect![[r#"
+            1 last [a] "A: 1\n\nFrom Fri 10:00 2026\nprose follows\n""#]],
+        );
+        check(
+            "From a\nA: 1\n\n>From me\n>>From you\n> From\n",
+            expect![[r#"
+            1 last [a] "A: 1\n\nFrom me\n>From you\n> From\n""#]],
+        );
     }
 
     #[test]
     fn what_comes_before_the_first_separator_is_told() {
-        check("rubbish\n\nFrom a\nA: 1\n\nx\n", expect![[r#"
+        check(
+            "rubbish\n\nFrom a\nA: 1\n\nx\n",
+            expect![[r#"
             1 last [a] "A: 1\n\nx\n"
-            lead"#]]);
+            lead"#]],
+        );
         check("\n\nFrom a\nA: 1\n", expect![[r#"1 last [a] "A: 1\n""#]]);
         check("rubbish", expect!["lead"]);
     }
 
     #[test]
     fn a_mailbox_may_stop_anywhere() {
-        check("From a\nA: 1\n\nx\n\nFrom b", expect![[r#"
+        check(
+            "From a\nA: 1\n\nx\n\nFrom b",
+            expect![[r#"
             1 [a] "A: 1\n\nx\n"
-            2 last [b] """#]]);
+            2 last [b] """#]],
+        );
         check("From a\nA: 1", expect![[r#"1 last [a] "A: 1""#]]);
         check("From a", expect![[r#"1 last [a] """#]]);
     }
 
     #[test]
     fn a_message_that_is_too_long_keeps_its_beginning() {
-        check(&format!("From a\nA: 1\n\n{}\n\nFrom b\nB: 2\n\ny\n", "x".repeat(300)), expect![[r#"
-            1 too long [a] "A: 1\n\nxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-            2 last [b] "B: 2\n\ny\n""#]]);
+        let text = format!("From a\nA: 1\n\n{}\n\nFrom b\nB: 2\n\ny\n", "x".repeat(90));
+        let mut mbox = Mbox::with_longest(text.as_bytes(), 10);
+        let cut = mbox.next().unwrap().unwrap();
+        assert_eq!((cut.bytes, cut.is_too_long), (&b"A: 1\n\nxxxx"[..], true));
+        let cut = mbox.next().unwrap().unwrap();
+        assert_eq!((cut.bytes, cut.is_too_long), (&b"B: 2\n\ny\n"[..], false));
     }
 
     #[test]

@@ -142,7 +142,8 @@ impl Walk<'_> {
             let (main, sub) = if in_digest { ("message", "rfc822") } else { ("text", "plain") };
             Typed::plain(main, sub)
         });
-        if kind.main == "multipart" && self.open.len() < DEEPEST
+        if kind.main == "multipart"
+            && self.open.len() < DEEPEST
             && let Some(boundary) = kind.parameter("boundary")
         {
             let fresh = (kind.sub == "alternative").then_some(self.parts.len());
@@ -231,12 +232,16 @@ mod tests {
     fn check(message: &str, expected: Expect) {
         for message in [message.to_owned(), message.replace('\n', "\r\n")] {
             let mime = Mime::parse(message.as_bytes());
-            let mut told: Vec<String> = mime.parts.iter().map(|part| {
-                let content = String::from_utf8_lossy(&mime.content(part)).replace("\r\n", "\n");
-                let group = part.alternatives.map_or(String::new(), |group| format!(" or{group}"));
-                let open = if part.is_closed { "" } else { " open" };
-                format!("{} {}/{}{group}{open} {content:?}", part.path, part.kind.main, part.kind.sub)
-            }).collect();
+            let mut told: Vec<String> = mime
+                .parts
+                .iter()
+                .map(|part| {
+                    let content = String::from_utf8_lossy(&mime.content(part)).replace("\r\n", "\n");
+                    let group = part.alternatives.map_or(String::new(), |group| format!(" or{group}"));
+                    let open = if part.is_closed { "" } else { " open" };
+                    format!("{} {}/{}{group}{open} {content:?}", part.path, part.kind.main, part.kind.sub)
+                })
+                .collect();
             told.push(format!("complete={} cut={}", mime.is_complete, mime.is_cut));
             expected.assert_eq(&told.join("\n"));
         }
@@ -244,13 +249,19 @@ mod tests {
 
     #[test]
     fn a_plain_message_is_one_part() {
-        check("Subject: x\n\nhello\n", expect![[r#"
+        check(
+            "Subject: x\n\nhello\n",
+            expect![[r#"
             1 text/plain "hello\n"
-            complete=true cut=false"#]]);
+            complete=true cut=false"#]],
+        );
         check("Subject: x\n", expect!["complete=false cut=false"]);
-        check("\nonly a body", expect![[r#"
+        check(
+            "\nonly a body",
+            expect![[r#"
             1 text/plain "only a body"
-            complete=true cut=false"#]]);
+            complete=true cut=false"#]],
+        );
     }
 
     #[test]
@@ -295,12 +306,18 @@ mod tests {
 
     #[test]
     fn parts_of_a_digest_are_messages() {
-        check("Content-Type: multipart/digest; boundary=a\n\n--a\n\nSubject: x\n\nhi\n--a--\n", expect![[r#"
+        check(
+            "Content-Type: multipart/digest; boundary=a\n\n--a\n\nSubject: x\n\nhi\n--a--\n",
+            expect![[r#"
             1 message/rfc822 "Subject: x\n\nhi"
-            complete=true cut=false"#]]);
-        check("Content-Type: multipart/mixed\n\nno boundary\n", expect![[r#"
+            complete=true cut=false"#]],
+        );
+        check(
+            "Content-Type: multipart/mixed\n\nno boundary\n",
+            expect![[r#"
             1 multipart/mixed "no boundary\n"
-            complete=true cut=false"#]]);
+            complete=true cut=false"#]],
+        );
     }
 
     #[test]

@@ -14,9 +14,28 @@ use crate::{Attachment, Draft, Sink, Stop, mint_key};
 
 /// Fields that are kept as they stand beside the ones everybody reads.
 const EXTRA: [&str; 22] = [
-    "sender", "organization", "user-agent", "x-mailer", "importance", "priority", "x-priority", "sensitivity",
-    "keywords", "comments", "content-language", "delivered-to", "x-original-to", "return-path", "auto-submitted",
-    "precedence", "list-unsubscribe", "list-post", "resent-from", "resent-to", "resent-date", "x-gm-msgid",
+    "sender",
+    "organization",
+    "user-agent",
+    "x-mailer",
+    "importance",
+    "priority",
+    "x-priority",
+    "sensitivity",
+    "keywords",
+    "comments",
+    "content-language",
+    "delivered-to",
+    "x-original-to",
+    "return-path",
+    "auto-submitted",
+    "precedence",
+    "list-unsubscribe",
+    "list-post",
+    "resent-from",
+    "resent-to",
+    "resent-date",
+    "x-gm-msgid",
 ];
 /// Longest of those.
 const LONGEST_EXTRA: usize = 2000;
@@ -50,7 +69,8 @@ impl Sent {
     /// The date its sender gave; otherwise when it was received, or put into the mailbox.
     pub(super) fn read(headers: &Headers, separator: Option<&[u8]>) -> Option<Self> {
         let by = |source, text: Option<&str>| Some(Self { at: date::parse(text?)?, source });
-        let received = || headers.raw("received").and_then(|text| text.rsplit_once(';')).map(|(_, date)| date);
+        let received =
+            || headers.raw("received").and_then(|text| text.rsplit_once(';')).map(|(_, date)| date);
         let mailbox = || {
             // The first word is an address, which may look like anything.
             let text = String::from_utf8_lossy(separator?).into_owned();
@@ -71,7 +91,12 @@ impl Message<'_> {
         // Of a message that is too long, the part that was cut is no file any more.
         let parts: Vec<&Part> = parts.filter(|part| part.is_closed || !self.is_too_long).collect();
         let data = self.data(body.text, parts.len());
-        sink.record(Draft { stream: "messages".into(), key: self.key.clone(), data, place: self.place.clone() })?;
+        sink.record(Draft {
+            stream: "messages".into(),
+            key: self.key.clone(),
+            data,
+            place: self.place.clone(),
+        })?;
         for part in parts {
             self.tell_attachment(part, sink)?;
         }
@@ -91,7 +116,10 @@ impl Message<'_> {
         let from = headers.mailboxes("from");
         data.put("from", line(&from));
         data.put("from_name", from.first().and_then(|one| one.name.as_deref()));
-        data.put("from_address", from.first().and_then(|one| one.address.as_ref()).map(|text| text.to_lowercase()));
+        data.put(
+            "from_address",
+            from.first().and_then(|one| one.address.as_ref()).map(|text| text.to_lowercase()),
+        );
         let mut everybody = Vec::new();
         for (field, name) in [("to", "to"), ("cc", "cc"), ("bcc", "bcc"), ("reply-to", "reply_to")] {
             let people = headers.mailboxes(field);
@@ -130,8 +158,13 @@ impl Message<'_> {
         let kept = if bytes.is_empty() {
             None
         } else {
-            let attachment =
-                Attachment { stream: "attachments", key: &key, name: name.as_deref(), media_type: &media_type };
+            let full_type = with_charset(part, &media_type);
+            let attachment = Attachment {
+                stream: "attachments",
+                key: &key,
+                name: name.as_deref(),
+                media_type: &full_type,
+            };
             sink.attach(&attachment, &mut bytes.as_slice())?
         };
         let disposition = part.headers.typed("content-disposition");
@@ -224,11 +257,26 @@ fn media_type(part: &Part) -> String {
     if plain(main) && plain(sub) { format!("{main}/{sub}") } else { "application/octet-stream".to_owned() }
 }
 
+/// The type with the charset of a text, without which its bytes could not be read later.
+fn with_charset(part: &Part, media_type: &str) -> String {
+    let plain = |label: &&str| {
+        label.len() < 40 && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    match part.kind.parameter("charset").filter(plain) {
+        Some(label) if part.kind.main == "text" => format!("{media_type}; charset={label}"),
+        _ => media_type.to_owned(),
+    }
+}
+
 /// What a part without a name would be saved as, where that is plain.
 fn default_name(part: &Part, bytes: &[u8]) -> Option<String> {
     if is_message(part) {
         let subject = Mime::parse(bytes).headers.text("subject").unwrap_or_default();
-        let plain: String = subject.chars().filter(|letter| !letter.is_control() && !"/\\:".contains(*letter)).take(100).collect();
+        let plain: String = subject
+            .chars()
+            .filter(|letter| !letter.is_control() && !"/\\:".contains(*letter))
+            .take(100)
+            .collect();
         let plain = plain.trim();
         return Some(format!("{}.eml", if plain.is_empty() { "message" } else { plain }));
     }

@@ -127,7 +127,8 @@ impl File<'_> {
                     flags = apple_flags(after).unwrap_or_default();
                 }
                 None => {
-                    let told = "The line that says how long the message is does not fit; it was read to its end.";
+                    let told =
+                        "The line that says how long the message is does not fit; it was read to its end.";
                     take(Found::Trouble(Complaint::damaged(self.path, told)))?;
                 }
             }

@@ -4,15 +4,16 @@ use expect_test::expect_file;
 use serde_json::Value;
 
 use super::*;
-use crate::testing::{Kept, MemoryTree, read, survives_damage};
 use crate::detect;
+use crate::testing::{Kept, MemoryTree, read, survives_damage};
 
 fn fixture() -> Kept {
     read(&Mail, &mut MemoryTree::fixture("mail"))
 }
 
 fn mbox(messages: &[&str]) -> MemoryTree {
-    let text: String = messages.iter().map(|one| format!("From a@x Fri Jan  2 03:04:05 2026\n{one}\n\n")).collect();
+    let text: String =
+        messages.iter().map(|one| format!("From a@x Fri Jan  2 03:04:05 2026\n{one}\n\n")).collect();
     MemoryTree::new([("box.mbox", text)])
 }
 
@@ -33,7 +34,10 @@ fn what_is_found_is_told_and_the_rest_is_left_to_others() {
         ("Takeout/notes/From me", "From the desk of nobody, this is prose\n"),
         ("Takeout/notes/cur/photo.jpg", "\u{1}\u{2}no mail"),
         ("Takeout/calendar.ics", "BEGIN:VCALENDAR\n"),
-        ("Profile/pop.example.org/Inbox", "From - Fri Jan 2 03:04:05 2026\nX-Mozilla-Status: 0001\nSubject: z\n\n"),
+        (
+            "Profile/pop.example.org/Inbox",
+            "From - Fri Jan 2 03:04:05 2026\nX-Mozilla-Status: 0001\nSubject: z\n\n",
+        ),
         ("Profile/pop.example.org/Inbox.msf", "// index\n"),
         ("Profile/pop.example.org/old.stuff", "From - Fri Jan 2 03:04:05 2026\nSubject: dotted\n\n"),
         ("Profile/pop.example.org/old.stuff.msf", "// index\n"),
@@ -46,14 +50,17 @@ fn what_is_found_is_told_and_the_rest_is_left_to_others() {
     assert_eq!((found.claims.len(), claim.found.as_str()), (1, "3 mailboxes, 1 message file"));
     assert_eq!(claim.account, None);
     let paths: Vec<&str> = claim.entries.iter().map(|index| tree.entries()[*index].path.as_str()).collect();
-    assert_eq!(paths, [
-        "Profile/pop.example.org/Inbox",
-        "Profile/pop.example.org/Inbox.msf",
-        "Profile/pop.example.org/old.stuff",
-        "Profile/pop.example.org/old.stuff.msf",
-        "Takeout/Mail/All.mbox",
-        "letter.eml",
-    ]);
+    assert_eq!(
+        paths,
+        [
+            "Profile/pop.example.org/Inbox",
+            "Profile/pop.example.org/Inbox.msf",
+            "Profile/pop.example.org/old.stuff",
+            "Profile/pop.example.org/old.stuff.msf",
+            "Takeout/Mail/All.mbox",
+            "letter.eml",
+        ]
+    );
 }
 
 #[test]
@@ -90,10 +97,16 @@ fn an_edited_message_changes_its_record_and_no_other() {
 #[test]
 fn labels_of_later_copies_are_not_lost_whatever_their_order() {
     let kept = fixture();
-    assert_eq!(field(&kept, "winter@boats.example", "labels"), &serde_json::json!(["Archives/2026", "Inbox", "Work", "boat"]));
+    assert_eq!(
+        field(&kept, "winter@boats.example", "labels"),
+        &serde_json::json!(["Archives/2026", "Inbox", "Work", "boat"])
+    );
     assert_eq!(field(&kept, "md-1@boats.example", "labels"), &serde_json::json!(["Archive/2026", "INBOX"]));
-    let copies = ["Subject: s\nMessage-ID: <a@x>\nX-Gmail-Labels: Two\n\nt", "Subject: s\nMessage-ID: <a@x>\nX-Gmail-Labels: One,Two\n\nt",
-                  "Subject: s\nMessage-ID: <a@x>\nX-Gmail-Labels: Three\n\nt"];
+    let copies = [
+        "Subject: s\nMessage-ID: <a@x>\nX-Gmail-Labels: Two\n\nt",
+        "Subject: s\nMessage-ID: <a@x>\nX-Gmail-Labels: One,Two\n\nt",
+        "Subject: s\nMessage-ID: <a@x>\nX-Gmail-Labels: Three\n\nt",
+    ];
     let kept = read(&Mail, &mut mbox(&copies));
     assert_eq!(kept.of("messages").count(), 1);
     assert_eq!(field(&kept, "a@x", "labels"), &serde_json::json!(["Two", "One", "Three"]));
@@ -103,10 +116,17 @@ fn labels_of_later_copies_are_not_lost_whatever_their_order() {
 #[test]
 fn one_id_for_several_messages_loses_none_of_them() {
     let kept = fixture();
-    let subjects: Vec<&str> = kept.of("messages").filter_map(|draft| draft.data.get("subject")?.as_str()).collect();
-    assert!(subjects.contains(&"One id for everything, first") && subjects.contains(&"One id for everything, second"));
-    let same = ["From: a@x\nMessage-ID: <d>\nDate: 1 Jan 2026 00:00:00 +0000\n\nx", "From: a@x\nMessage-ID: <d>\nDate: 2 Jan 2026 00:00:00 +0000\n\ny",
-                "From: a@x\nMessage-ID: <d>\nDate: 2 Jan 2026 00:00:00 +0000\n\ny"];
+    let subjects: Vec<&str> =
+        kept.of("messages").filter_map(|draft| draft.data.get("subject")?.as_str()).collect();
+    assert!(
+        subjects.contains(&"One id for everything, first")
+            && subjects.contains(&"One id for everything, second")
+    );
+    let same = [
+        "From: a@x\nMessage-ID: <d>\nDate: 1 Jan 2026 00:00:00 +0000\n\nx",
+        "From: a@x\nMessage-ID: <d>\nDate: 2 Jan 2026 00:00:00 +0000\n\ny",
+        "From: a@x\nMessage-ID: <d>\nDate: 2 Jan 2026 00:00:00 +0000\n\ny",
+    ];
     assert_eq!(read(&Mail, &mut mbox(&same)).of("messages").count(), 2);
 }
 
@@ -117,8 +137,11 @@ fn an_answer_to_an_answer_belongs_to_the_first_message() {
     assert_eq!(field(&kept, "winter-2@boats.example", "thread_id"), thread);
     assert_eq!(field(&kept, "winter-3@boats.example", "thread_id"), thread);
     // In whatever order they lie, and even when two claim to answer each other.
-    let circle = ["Message-ID: <a@x>\nIn-Reply-To: <b@x>\nSubject: s\n\n1", "Message-ID: <b@x>\nIn-Reply-To: <a@x>\nSubject: s\n\n2",
-                  "Message-ID: <c@x>\nIn-Reply-To: <c@x>\nSubject: s\n\n3"];
+    let circle = [
+        "Message-ID: <a@x>\nIn-Reply-To: <b@x>\nSubject: s\n\n1",
+        "Message-ID: <b@x>\nIn-Reply-To: <a@x>\nSubject: s\n\n2",
+        "Message-ID: <c@x>\nIn-Reply-To: <c@x>\nSubject: s\n\n3",
+    ];
     assert_eq!(read(&Mail, &mut mbox(&circle)).of("messages").count(), 3);
 }
 
@@ -139,9 +162,13 @@ fn damage_does_no_harm() {
 #[test]
 fn hostile_mail_is_read_within_bounds() {
     let nested = format!("Subject: x\n{}", "Content-Type: message/rfc822\n\n".repeat(100_000));
-    let deep: String = (0..20_000).map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n")).collect();
+    let deep: String =
+        (0..20_000).map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n")).collect();
     let long = format!("Subject: {}\nTo: {}\n\nx", "s".repeat(3_000_000), "a@x, ".repeat(100_000));
-    let many = format!("Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n{}", "--b\nContent-Type: a/b\n\nx\n".repeat(3000));
+    let many = format!(
+        "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n{}",
+        "--b\nContent-Type: a/b\n\nx\n".repeat(3000)
+    );
     let encoded = format!("Subject: {}\n\nx", "=?utf-8?B?".repeat(50_000));
     let zeros = "Subject: a\0b\nMessage-ID: <z\0@x>\n\n\0\0\0".to_owned();
     let html = format!("Subject: x\nContent-Type: text/html\n\n{}", "<div".repeat(200_000));
@@ -153,7 +180,11 @@ fn hostile_mail_is_read_within_bounds() {
 
 #[test]
 fn what_is_no_mail_is_a_complaint_with_its_place() {
-    let mut tree = mbox(&["Subject: good\nMessage-ID: <a@x>\n\nx", "X-Odd: only this\n\ny", "Subject: also good\nMessage-ID: <b@x>\n\nz"]);
+    let mut tree = mbox(&[
+        "Subject: good\nMessage-ID: <a@x>\n\nx",
+        "X-Odd: only this\n\ny",
+        "Subject: also good\nMessage-ID: <b@x>\n\nz",
+    ]);
     let kept = read(&Mail, &mut tree);
     assert_eq!(kept.of("messages").count(), 2);
     assert_eq!(kept.complaints.len(), 1);

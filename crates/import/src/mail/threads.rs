@@ -57,7 +57,8 @@ impl Threads {
             u32::try_from(self.threads.len() - 1).unwrap_or(u32::MAX)
         });
         let Some(thread) = self.threads.get_mut(place as usize) else { return };
-        let is_earliest = thread.messages == 0 || at.is_some_and(|at| thread.first.is_none_or(|first| at < first));
+        let is_earliest =
+            thread.messages == 0 || at.is_some_and(|at| thread.first.is_none_or(|first| at < first));
         if is_earliest && let Some(subject) = subject {
             thread.subject = Some(subject[..subject.floor_char_boundary(LONGEST_SUBJECT)].into());
         }
