@@ -45,7 +45,7 @@ pub fn extract_text(media_type: &str, name: Option<&str>, bytes: &[u8]) -> Optio
 fn kind(media_type: &str, name: Option<&str>, bytes: &[u8]) -> Option<Kind> {
     const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.";
     let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let by_name = || name.and_then(|name| by_extension(name));
+    let by_name = || name.and_then(by_extension);
     match essence.as_str() {
         "application/pdf" | "application/x-pdf" => Some(Kind::Pdf),
         "text/html" | "application/xhtml+xml" => Some(Kind::Html),
@@ -91,7 +91,7 @@ fn by_first_bytes(bytes: &[u8]) -> Option<Kind> {
 fn plain(media_type: &str, bytes: &[u8]) -> Option<String> {
     // What calls itself text and is full of zeros is none; UTF-16 says so by its mark.
     let head = &bytes[..bytes.len().min(4096)];
-    let zeros = head.iter().filter(|byte| **byte == 0).count();
+    let zeros = memchr::memchr_iter(0, head).count();
     let is_marked = encoding_rs::Encoding::for_bom(head).is_some();
     if zeros * 10 > head.len() && !is_marked && parameter(media_type).is_none() {
         return None;

@@ -125,13 +125,12 @@ impl Text {
                 self.preformatted =
                     if closing { self.preformatted.saturating_sub(1) } else { self.preformatted + 1 };
             }
-            "div" | "tr" | "dt" | "dd" | "section" | "article" | "header" | "footer" | "address" | "form"
-            | "center" | "title" | "option" => self.end_line(),
             "li" if !closing => {
                 self.end_line();
                 self.out.push_str("- ");
             }
-            "li" => self.end_line(),
+            "div" | "li" | "tr" | "dt" | "dd" | "section" | "article" | "header" | "footer" | "address"
+            | "form" | "center" | "title" | "option" => self.end_line(),
             "td" | "th" => self.space = true,
             "img" => self.alternative(tag),
             _ => {}

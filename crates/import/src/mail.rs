@@ -81,7 +81,7 @@ fn note(raw: &Raw<'_>, index: &mut Index) {
     let (block, body) = split_headers(raw.bytes);
     let headers = Headers::parse(&raw.bytes[..block]);
     let flags = Flags::read(&headers, raw.flags);
-    if !is_mail(&headers) || flags.is_gone {
+    if !is_mail(&headers) || flags.gone {
         return;
     }
     let identity = Identity::read(&headers, &raw.bytes[body.unwrap_or(block)..]);
@@ -99,7 +99,7 @@ fn tell(raw: &Raw<'_>, known: &mut Known, threads: &mut Threads, sink: &mut dyn 
         return sink.complain(Complaint::damaged(raw.place(), message));
     }
     let flags = Flags::read(headers, raw.flags);
-    if flags.is_gone {
+    if flags.gone {
         return Ok(());
     }
     complain(raw, &mime, sink)?;
@@ -112,7 +112,7 @@ fn tell(raw: &Raw<'_>, known: &mut Known, threads: &mut Threads, sink: &mut dyn 
     let (more_labels, more_flags) = fresh.more.unwrap_or_default();
     let message = Message {
         key: fresh.key,
-        message_id: identity.message_id,
+        given_id: identity.message_id,
         thread,
         labels: tidy(labels(headers, raw.folder).into_iter().chain(more_labels)),
         flags: flags.join(more_flags),

@@ -133,7 +133,7 @@ impl Page {
                     for piece in pieces {
                         match piece {
                             Object::Integer(_) | Object::Real(_) if value(piece) < GAP => {
-                                self.widen(Gap::Blank)
+                                self.widen(Gap::Blank);
                             }
                             Object::String(bytes, _) => self.put(bytes, encoding),
                             _ => {}
@@ -155,7 +155,7 @@ impl Page {
         if !self.text.is_empty() {
             match gap {
                 Gap::Blank if !self.text.ends_with([' ', '\n']) && !letters.starts_with(' ') => {
-                    self.text.push(' ')
+                    self.text.push(' ');
                 }
                 Gap::Line if !self.text.ends_with('\n') => self.text.push('\n'),
                 Gap::Paragraph => self.text.push_str("\n\n"),

@@ -148,13 +148,13 @@ fn text_at(bytes: &[u8], deeper: usize) -> Option<String> {
             break;
         }
         if let Some(name) = name(part) {
-            text += &format!("\n\n[{name}]");
+            text.extend(["\n\n[", &name, "]"]);
         }
         if is_message(part)
             && deeper > 0
             && let Some(inner) = text_at(&mime.content(part), deeper - 1)
         {
-            text += &format!("\n\n{inner}");
+            text.extend(["\n\n", &inner]);
         }
     }
     text.truncate(text.floor_char_boundary(LONGEST_TEXT));

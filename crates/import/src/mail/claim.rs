@@ -88,7 +88,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 fn candidates(look: &Look<'_>) -> (Vec<Candidate>, Vec<usize>, Vec<usize>) {
     let (mut candidates, mut guesses, mut indexes) = (Vec::new(), Vec::new(), Vec::new());
     let mut folders: HashMap<&str, u32> = HashMap::new();
-    let indexed: HashSet<&str> =
+    let has_index: HashSet<&str> =
         look.unclaimed().filter_map(|(_, entry)| entry.path.strip_suffix(".msf")).collect();
     for (index, entry) in look.unclaimed() {
         let path = entry.path.as_str();
@@ -101,7 +101,7 @@ fn candidates(look: &Look<'_>) -> (Vec<Candidate>, Vec<usize>, Vec<usize>) {
             }
             None => {
                 let is_bare = !file_name(path).contains('.') && guesses.len() < MOST_GUESSES;
-                if entry.bytes > 5 && (is_bare || indexed.contains(path)) {
+                if entry.bytes > 5 && (is_bare || has_index.contains(path)) {
                     guesses.push(index);
                 }
             }

@@ -11,14 +11,14 @@ const LONGEST_LABEL: usize = 256;
 /// What is noted about one copy of a message. `None` where nobody says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flags {
-    pub(super) is_read: Option<bool>,
-    pub(super) is_starred: Option<bool>,
-    pub(super) is_answered: Option<bool>,
-    pub(super) is_draft: Option<bool>,
+    pub(super) read: Option<bool>,
+    pub(super) starred: Option<bool>,
+    pub(super) answered: Option<bool>,
+    pub(super) draft: Option<bool>,
     /// Marked to be thrown away.
-    pub(super) is_deleted: Option<bool>,
+    pub(super) deleted: Option<bool>,
     /// Thrown away or moved elsewhere; only its bytes are still there, until the mailbox is tidied.
-    pub(super) is_gone: bool,
+    pub(super) gone: bool,
 }
 
 impl Flags {
@@ -26,12 +26,12 @@ impl Flags {
     pub(super) fn read(headers: &Headers, place: Flags) -> Self {
         let said = gmail(headers).or_else(|| mozilla(headers)).or_else(|| unix(headers)).unwrap_or_default();
         Self {
-            is_read: place.is_read.or(said.is_read),
-            is_starred: place.is_starred.or(said.is_starred),
-            is_answered: place.is_answered.or(said.is_answered),
-            is_draft: place.is_draft.or(said.is_draft),
-            is_deleted: place.is_deleted.or(said.is_deleted),
-            is_gone: said.is_gone,
+            read: place.read.or(said.read),
+            starred: place.starred.or(said.starred),
+            answered: place.answered.or(said.answered),
+            draft: place.draft.or(said.draft),
+            deleted: place.deleted.or(said.deleted),
+            gone: said.gone,
         }
     }
 
@@ -40,26 +40,19 @@ impl Flags {
     pub(super) fn join(self, other: Self) -> Self {
         let either = |one: Option<bool>, two: Option<bool>| one.into_iter().chain(two).max();
         Self {
-            is_read: either(self.is_read, other.is_read),
-            is_starred: either(self.is_starred, other.is_starred),
-            is_answered: either(self.is_answered, other.is_answered),
-            is_draft: either(self.is_draft, other.is_draft),
-            is_deleted: self.is_deleted.into_iter().chain(other.is_deleted).min(),
-            is_gone: self.is_gone && other.is_gone,
+            read: either(self.read, other.read),
+            starred: either(self.starred, other.starred),
+            answered: either(self.answered, other.answered),
+            draft: either(self.draft, other.draft),
+            deleted: self.deleted.into_iter().chain(other.deleted).min(),
+            gone: self.gone && other.gone,
         }
     }
 
     /// Bits of a message in Apple Mail.
     pub(super) fn of_apple(bits: u64) -> Self {
         let has = |bit: u32| Some(bits >> bit & 1 == 1);
-        Self {
-            is_read: has(0),
-            is_deleted: has(1),
-            is_answered: has(2),
-            is_starred: has(4),
-            is_draft: has(6),
-            is_gone: false,
-        }
+        Self { read: has(0), deleted: has(1), answered: has(2), starred: has(4), draft: has(6), gone: false }
     }
 }
 
@@ -122,24 +115,24 @@ fn gmail(headers: &Headers) -> Option<Flags> {
     let mut labels = Vec::new();
     split_labels(&words::decode(headers.raw("x-gmail-labels")?), &mut labels);
     let has = |name: &str| labels.iter().any(|label| label == name);
-    let is_read = match (has("Unread"), has("Opened")) {
+    let read = match (has("Unread"), has("Opened")) {
         (true, _) => Some(false),
         (false, true) => Some(true),
         _ => None,
     };
     let said = |name: &str| has(name).then_some(true);
-    let is_draft = said("Drafts").or(said("Draft"));
-    Some(Flags { is_read, is_starred: said("Starred"), is_draft, ..Flags::default() })
+    let draft = said("Drafts").or(said("Draft"));
+    Some(Flags { read, starred: said("Starred"), draft, ..Flags::default() })
 }
 
 fn mozilla(headers: &Headers) -> Option<Flags> {
     let bits = u32::from_str_radix(headers.raw("x-mozilla-status")?.trim(), 16).ok()?;
     let has = |bit: u32| Some(bits & bit != 0);
     Some(Flags {
-        is_read: has(1),
-        is_answered: has(2),
-        is_starred: has(4),
-        is_gone: has(8) == Some(true),
+        read: has(1),
+        answered: has(2),
+        starred: has(4),
+        gone: has(8) == Some(true),
         ..Flags::default()
     })
 }
@@ -149,12 +142,12 @@ fn unix(headers: &Headers) -> Option<Flags> {
     let status = headers.raw("status")?;
     let more = headers.raw("x-status").unwrap_or_default();
     Some(Flags {
-        is_read: Some(status.contains('R')),
-        is_answered: Some(more.contains('A')),
-        is_starred: Some(more.contains('F')),
-        is_draft: Some(more.contains('T')),
-        is_deleted: Some(more.contains('D')),
-        is_gone: false,
+        read: Some(status.contains('R')),
+        answered: Some(more.contains('A')),
+        starred: Some(more.contains('F')),
+        draft: Some(more.contains('T')),
+        deleted: Some(more.contains('D')),
+        gone: false,
     })
 }
 
@@ -182,26 +175,26 @@ mod tests {
         let of = |block: &str, place| Flags::read(&Headers::parse(block.as_bytes()), place);
         assert_eq!(
             of("X-Gmail-Labels: Inbox,Unread,Starred", Flags::default()),
-            Flags { is_read: Some(false), is_starred: Some(true), ..Flags::default() }
+            Flags { read: Some(false), starred: Some(true), ..Flags::default() }
         );
         assert_eq!(of("X-Gmail-Labels: Posteingang", Flags::default()), Flags::default());
-        assert!(of("X-Mozilla-Status: 0009", Flags::default()).is_gone);
-        assert_eq!(of("Status: RO\nX-Status: AF", Flags::default()).is_answered, Some(true));
-        let one = Flags { is_read: Some(false), is_deleted: Some(true), ..Flags::default() };
-        let two = Flags { is_read: Some(true), is_deleted: Some(false), ..Flags::default() };
+        assert!(of("X-Mozilla-Status: 0009", Flags::default()).gone);
+        assert_eq!(of("Status: RO\nX-Status: AF", Flags::default()).answered, Some(true));
+        let one = Flags { read: Some(false), deleted: Some(true), ..Flags::default() };
+        let two = Flags { read: Some(true), deleted: Some(false), ..Flags::default() };
         assert_eq!(one.join(two), two);
         assert_eq!(one.join(Flags::default()), one);
-        let place = Flags { is_read: Some(false), ..Flags::default() };
-        assert_eq!(of("Status: RO", place).is_read, Some(false));
+        let place = Flags { read: Some(false), ..Flags::default() };
+        assert_eq!(of("Status: RO", place).read, Some(false));
         assert_eq!(
             Flags::of_apple(0b1_0101),
             Flags {
-                is_read: Some(true),
-                is_answered: Some(true),
-                is_starred: Some(true),
-                is_draft: Some(false),
-                is_deleted: Some(false),
-                is_gone: false
+                read: Some(true),
+                answered: Some(true),
+                starred: Some(true),
+                draft: Some(false),
+                deleted: Some(false),
+                gone: false
             }
         );
     }

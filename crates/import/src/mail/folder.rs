@@ -44,7 +44,7 @@ pub(super) fn folder(path: &str, kind: Kind) -> Option<String> {
     let parts: Vec<&str> = path.split('/').collect();
     let (name, parents) = parts.split_last()?;
     let named = match kind {
-        Kind::Maildir => return maildir_folder(parents.split_last()?.1),
+        Kind::Maildir => return Some(maildir_folder(parents.split_last()?.1)),
         Kind::Mailbox if name.eq_ignore_ascii_case("mbox") => inside(parents, ".mbox"),
         Kind::Mailbox => {
             let base = name.strip_suffix(".mbox").or(name.strip_suffix(".mbx")).unwrap_or(name);
@@ -53,7 +53,7 @@ pub(super) fn folder(path: &str, kind: Kind) -> Option<String> {
             above
         }
         Kind::Emlx => {
-            let inner = parents.iter().rposition(|part| part.ends_with(".mbox"))?;
+            let inner = parents.iter().rposition(|part| part.strip_suffix(".mbox").is_some())?;
             inside(&parents[..=inner], ".mbox")
         }
         Kind::Eml => parents.last().copied().into_iter().collect(),
@@ -72,14 +72,14 @@ fn inside<'p>(parents: &[&'p str], ending: &str) -> Vec<&'p str> {
 }
 
 /// `.Archive.2026` is the folder `Archive/2026`; what has no dot in front is the inbox, or a folder by its own name.
-fn maildir_folder(above: &[&str]) -> Option<String> {
+fn maildir_folder(above: &[&str]) -> String {
     match above.last() {
         Some(part) if part.starts_with('.') => {
             let name = part[1..].strip_prefix("INBOX.").unwrap_or(&part[1..]);
-            Some(decode_name(&name.replace('.', "/")))
+            decode_name(&name.replace('.', "/"))
         }
-        Some(part) if !part.eq_ignore_ascii_case("maildir") && above.len() > 1 => Some(decode_name(part)),
-        _ => Some("INBOX".to_owned()),
+        Some(part) if !part.eq_ignore_ascii_case("maildir") && above.len() > 1 => decode_name(part),
+        _ => "INBOX".to_owned(),
     }
 }
 
@@ -116,12 +116,12 @@ pub(super) fn maildir_flags(path: &str) -> Flags {
     let is_new = path.rsplit('/').nth(1) == Some("new");
     let has = |mark: char| marks.contains(mark);
     Flags {
-        is_read: Some(has('S') && !is_new),
-        is_starred: Some(has('F')),
-        is_answered: Some(has('R')),
-        is_draft: Some(has('D')),
-        is_deleted: Some(has('T')),
-        is_gone: false,
+        read: Some(has('S') && !is_new),
+        starred: Some(has('F')),
+        answered: Some(has('R')),
+        draft: Some(has('D')),
+        deleted: Some(has('T')),
+        gone: false,
     }
 }
 
@@ -155,15 +155,9 @@ mod tests {
     #[test]
     fn marks_in_the_name_of_a_file_are_read() {
         let flags = maildir_flags("Maildir/cur/1700000000.M1P2.host,S=12:2,RS");
-        assert_eq!(
-            (flags.is_read, flags.is_answered, flags.is_starred),
-            (Some(true), Some(true), Some(false))
-        );
+        assert_eq!((flags.read, flags.answered, flags.starred), (Some(true), Some(true), Some(false)));
         let flags = maildir_flags("Maildir/cur/1700000000.M1P2.host;2,FT");
-        assert_eq!(
-            (flags.is_read, flags.is_starred, flags.is_deleted),
-            (Some(false), Some(true), Some(true))
-        );
-        assert_eq!(maildir_flags("Maildir/new/1").is_read, Some(false));
+        assert_eq!((flags.read, flags.starred, flags.deleted), (Some(false), Some(true), Some(true)));
+        assert_eq!(maildir_flags("Maildir/new/1").read, Some(false));
     }
 }

@@ -169,7 +169,7 @@ impl Typed {
 pub(super) fn field_name_end(line: &[u8]) -> Option<usize> {
     let colon = line.iter().take(128).position(|byte| *byte == b':')?;
     let name = line[..colon].trim_ascii_end();
-    let plain = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_graphic());
+    let plain = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
     plain.then_some(colon)
 }
 

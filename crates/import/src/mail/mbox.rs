@@ -45,7 +45,8 @@ pub(super) struct Mbox<R> {
     separator: Vec<u8>,
     next_separator: Option<Vec<u8>>,
     message: Vec<u8>,
-    is_too_long: bool,
+    /// How long the message is, kept or not.
+    length: usize,
     number: u64,
     /// Whether bytes before the first message belong to none.
     pub(super) has_lead: bool,
@@ -66,7 +67,7 @@ impl<R: BufRead> Mbox<R> {
             separator: Vec::new(),
             next_separator: None,
             message: Vec::new(),
-            is_too_long: false,
+            length: 0,
             number: 0,
             has_lead: false,
         }
@@ -82,7 +83,7 @@ impl<R: BufRead> Mbox<R> {
         self.separator = separator;
         self.message.clear();
         self.message.shrink_to(KEEP);
-        self.is_too_long = false;
+        self.length = 0;
         self.gather()?;
         // The empty line at the end belongs to the mailbox, not to the message.
         let ends = [&b"\n\r\n"[..], b"\n\n"];
@@ -93,7 +94,7 @@ impl<R: BufRead> Mbox<R> {
             bytes: &self.message,
             separator: said(&self.separator),
             number: self.number,
-            is_too_long: self.is_too_long,
+            is_too_long: self.length > self.longest,
             is_last: self.next_separator.is_none(),
         }))
     }
@@ -159,7 +160,7 @@ impl<R: BufRead> Mbox<R> {
 
     fn push(&mut self, bytes: &[u8]) {
         let room = self.longest - self.message.len();
-        self.is_too_long |= bytes.len() > room;
+        self.length = self.length.saturating_add(bytes.len());
         self.message.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 

@@ -322,10 +322,8 @@ mod tests {
 
     #[test]
     fn depth_and_number_are_bounded() {
-        let mut deep = String::new();
-        for level in 0..100_000 {
-            deep += &format!("Content-Type: multipart/mixed; boundary=b{level}\n\n--b{level}\n");
-        }
+        let level = |n: u32| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n");
+        let deep = (0..100_000).map(level).collect::<Vec<_>>().concat();
         assert!(Mime::parse(deep.as_bytes()).parts.len() <= 1);
         let many = format!("Content-Type: multipart/mixed; boundary=b\n\n{}", "--b\n\nx\n".repeat(5000));
         let mime = Mime::parse(many.as_bytes());

@@ -46,7 +46,8 @@ const LONGEST_LINE: usize = 20_000;
 #[derive(Debug)]
 pub(super) struct Message<'m> {
     pub(super) key: String,
-    pub(super) message_id: Option<String>,
+    /// The id its sender gave it.
+    pub(super) given_id: Option<String>,
     pub(super) thread: ThreadId,
     pub(super) labels: Vec<String>,
     pub(super) flags: Flags,
@@ -108,7 +109,7 @@ impl Message<'_> {
         let mut data = Fields::default();
         data.put("id", Some(self.key.as_str()));
         data.put("thread_id", Some(self.thread.key()));
-        data.put("internet_message_id", self.message_id.as_deref());
+        data.put("internet_message_id", self.given_id.as_deref());
         data.put("sent_at", self.sent.map(|sent| sent.at.to_string()));
         data.put("sent_at_source", self.sent.map(|sent| sent.source));
         data.put("date_header", headers.raw("date").map(|text| cut(text, 200)));
@@ -137,11 +138,11 @@ impl Message<'_> {
         data.put("list_id", headers.raw("list-id").map(list_id));
         data.put("labels", Some(self.labels.clone()));
         data.put("label_line", (!self.labels.is_empty()).then(|| self.labels.join(", ")));
-        data.put("is_read", self.flags.is_read);
-        data.put("is_starred", self.flags.is_starred);
-        data.put("is_answered", self.flags.is_answered);
-        data.put("is_draft", self.flags.is_draft);
-        data.put("is_deleted", self.flags.is_deleted);
+        data.put("is_read", self.flags.read);
+        data.put("is_starred", self.flags.starred);
+        data.put("is_answered", self.flags.answered);
+        data.put("is_draft", self.flags.draft);
+        data.put("is_deleted", self.flags.deleted);
         data.put("text", Some(text));
         data.put("size_bytes", Some(self.size));
         data.put("attachment_count", Some(attachments));

@@ -121,16 +121,12 @@ impl File<'_> {
         let mut flags = if kind == Kind::Maildir { maildir_flags(self.path) } else { Flags::default() };
         let mut message = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         if kind == Kind::Emlx {
-            match unwrap_apple(message) {
-                Some((inner, after)) => {
-                    message = inner;
-                    flags = apple_flags(after).unwrap_or_default();
-                }
-                None => {
-                    let told =
-                        "The line that says how long the message is does not fit; it was read to its end.";
-                    take(Found::Trouble(Complaint::damaged(self.path, told)))?;
-                }
+            if let Some((inner, after)) = unwrap_apple(message) {
+                message = inner;
+                flags = apple_flags(after).unwrap_or_default();
+            } else {
+                let told = "The line that says how long the message is does not fit; it was read to its end.";
+                take(Found::Trouble(Complaint::damaged(self.path, told)))?;
             }
         }
         let mut separator = None;

@@ -12,8 +12,11 @@ fn fixture() -> Kept {
 }
 
 fn mbox(messages: &[&str]) -> MemoryTree {
-    let text: String =
-        messages.iter().map(|one| format!("From a@x Fri Jan  2 03:04:05 2026\n{one}\n\n")).collect();
+    let text = messages
+        .iter()
+        .map(|one| format!("From a@x Fri Jan  2 03:04:05 2026\n{one}\n\n"))
+        .collect::<Vec<_>>()
+        .concat();
     MemoryTree::new([("box.mbox", text)])
 }
 
@@ -162,8 +165,10 @@ fn damage_does_no_harm() {
 #[test]
 fn hostile_mail_is_read_within_bounds() {
     let nested = format!("Subject: x\n{}", "Content-Type: message/rfc822\n\n".repeat(100_000));
-    let deep: String =
-        (0..20_000).map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n")).collect();
+    let deep = (0..20_000)
+        .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let long = format!("Subject: {}\nTo: {}\n\nx", "s".repeat(3_000_000), "a@x, ".repeat(100_000));
     let many = format!(
         "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n{}",

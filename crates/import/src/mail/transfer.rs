@@ -48,12 +48,11 @@ pub(super) fn quoted_printable(text: &[u8]) -> Vec<u8> {
         let (content, end) = split_line_end(line);
         // Blanks at the end of a line were added on the way.
         let content = content.trim_ascii_end();
-        match content.strip_suffix(b"=") {
-            Some(soft) => hex_pairs(soft, b'=', &mut bytes),
-            None => {
-                hex_pairs(content, b'=', &mut bytes);
-                bytes.extend_from_slice(end);
-            }
+        if let Some(soft) = content.strip_suffix(b"=") {
+            hex_pairs(soft, &mut bytes);
+        } else {
+            hex_pairs(content, &mut bytes);
+            bytes.extend_from_slice(end);
         }
     }
     bytes
@@ -63,15 +62,15 @@ pub(super) fn quoted_printable(text: &[u8]) -> Vec<u8> {
 pub(super) fn q_word(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let spaced: Vec<u8> = text.iter().map(|byte| if *byte == b'_' { b' ' } else { *byte }).collect();
-    hex_pairs(&spaced, b'=', &mut bytes);
+    hex_pairs(&spaced, &mut bytes);
     bytes
 }
 
-fn hex_pairs(text: &[u8], mark: u8, bytes: &mut Vec<u8>) {
+fn hex_pairs(text: &[u8], bytes: &mut Vec<u8>) {
     let mut rest = text;
     while let Some((first, after)) = rest.split_first() {
         rest = after;
-        if *first == mark
+        if *first == b'='
             && let [high, low, after @ ..] = after
             && let (Some(high), Some(low)) = (hex(*high), hex(*low))
         {
