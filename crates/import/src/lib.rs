@@ -17,6 +17,8 @@ mod content_lines;
 mod format;
 mod formats;
 mod google;
+mod charset;
+mod html_text;
 mod item;
 mod json_elements;
 mod json_list;
@@ -27,6 +29,7 @@ mod media_type;
 mod members;
 mod notes;
 mod own_export;
+mod mail;
 mod sink;
 mod slack;
 mod telegram;
@@ -46,6 +49,7 @@ pub use item::{Complaint, Item};
 pub use jsonl::{Jsonl, MAX_LINE_BYTES};
 pub use key::{hash_key, mint_key};
 pub use lines::{Line, Lines};
+pub use mail::Mail;
 pub use sink::{Attached, Attachment, Draft, Sink, Stop};
 pub use tree::{
     Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path,
