@@ -126,7 +126,8 @@ impl<'a> Tags<'a> {
     /// Passes everything up to and with the closing tag of an element whose contents are not text.
     fn skip_past(&mut self, name: &str) {
         let rest = &self.html.as_bytes()[self.at..];
-        let closing = |window: &[u8]| window.starts_with(b"</") && window[2..].eq_ignore_ascii_case(name.as_bytes());
+        let closing =
+            |window: &[u8]| window.starts_with(b"</") && window[2..].eq_ignore_ascii_case(name.as_bytes());
         let found = rest.windows(name.len() + 2).position(closing);
         self.at = found.map_or(self.html.len(), |found| self.at + found);
     }
@@ -237,8 +238,10 @@ impl Writer {
         let Some((start, href)) = self.link.take() else { return };
         let words = self.text.get(start..).unwrap_or("").trim();
         let leads = ["http://", "https://", "mailto:"].iter().any(|scheme| href.starts_with(scheme));
-        let shown = |text: &str| text.trim_end_matches('/').rsplit("//").next().unwrap_or(text).to_lowercase();
-        let told = words.starts_with(['@', '#']) || shown(&href).ends_with(&shown(words)) && words.contains('.');
+        let shown =
+            |text: &str| text.trim_end_matches('/').rsplit("//").next().unwrap_or(text).to_lowercase();
+        let told =
+            words.starts_with(['@', '#']) || shown(&href).ends_with(&shown(words)) && words.contains('.');
         if leads && !told {
             self.text(&if words.is_empty() { href } else { format!(" ({href})") });
             self.space = false;

@@ -17,6 +17,7 @@ mod media_type;
 mod members;
 mod sink;
 mod stamp;
+mod table;
 #[cfg(test)]
 mod testing;
 mod tree;
@@ -29,7 +30,9 @@ pub use jsonl::{Jsonl, MAX_LINE_BYTES};
 pub use key::{hash_key, mint_key};
 pub use mastodon::Mastodon;
 pub use sink::{Attached, Attachment, Draft, Sink, Stop};
+pub use table::{Csv, Json, JsonLines};
 pub use tree::{
-    Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path, stem,
+    Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path,
+    stem,
 };
 pub use x::X;

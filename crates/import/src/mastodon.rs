@@ -58,7 +58,10 @@ impl Format for Mastodon {
             let account = if below == "actor.json" { look.whole(index, ACTOR) } else { None };
             let Some(claim) = roots.get_mut(&root) else { continue };
             claim.entries.push(index);
-            claim.account = account.and_then(|json| Actor::parse(&json)).map(|actor| actor.handle()).or(claim.account.take());
+            claim.account = account
+                .and_then(|json| Actor::parse(&json))
+                .map(|actor| actor.handle())
+                .or(claim.account.take());
             *media.entry(root).or_default() += usize::from(is_media);
         }
         roots
@@ -200,7 +203,7 @@ fn folder(path: &str) -> &str {
 }
 
 /// The nearest folder above a path that passes a test, and the path below it.
-fn nearest<'p>(path: &'p str, test: impl Fn(&str) -> bool) -> Option<(&'p str, &'p str)> {
+fn nearest(path: &str, test: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
     let mut above = folder(path);
     loop {
         if test(above) {

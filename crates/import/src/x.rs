@@ -45,7 +45,8 @@ impl Format for X {
     }
 
     fn read(&self, tree: &mut dyn Tree, claim: &Claim, sink: &mut dyn Sink) -> Result<(), Stop> {
-        let mut archive = Archive { files: Files::new(tree, claim), names: Names::default(), me: Me::default() };
+        let mut archive =
+            Archive { files: Files::new(tree, claim), names: Names::default(), me: Me::default() };
         archive.me = profile::read(tree, &archive.files, sink)?;
         // Posts come first: they teach the names that messages and connections lack.
         posts::read(tree, &mut archive, sink)?;
@@ -70,7 +71,13 @@ struct Me {
     username: Option<String>,
 }
 
-fn tell(sink: &mut dyn Sink, stream: &str, key: String, data: Map<String, Value>, place: &str) -> Result<(), Stop> {
+fn tell(
+    sink: &mut dyn Sink,
+    stream: &str,
+    key: String,
+    data: Map<String, Value>,
+    place: &str,
+) -> Result<(), Stop> {
     sink.record(Draft { stream: stream.to_owned(), key, data, place: place.to_owned() })
 }
 

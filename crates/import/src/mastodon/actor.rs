@@ -17,8 +17,10 @@ pub(super) struct Actor {
 
 impl Actor {
     pub(super) fn parse(json: &[u8]) -> Option<Self> {
-        let document: Value = serde_json::from_slice(json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json)).ok()?;
-        let (id, name) = (text(&document, "id")?.to_owned(), text(&document, "preferredUsername")?.to_owned());
+        let document: Value =
+            serde_json::from_slice(json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json)).ok()?;
+        let (id, name) =
+            (text(&document, "id")?.to_owned(), text(&document, "preferredUsername")?.to_owned());
         Some(Self { document, id, name })
     }
 

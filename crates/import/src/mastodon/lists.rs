@@ -31,7 +31,9 @@ pub(super) fn read(tree: &mut dyn Tree, index: usize, stream: &str, sink: &mut d
                     None => Complaint::damaged(place, "Is no address of a post."),
                 }
             }
-            Ok(Some(Found::TooLong { number })) => Complaint::damaged(format!("{path} item {number}"), "Is too long."),
+            Ok(Some(Found::TooLong { number })) => {
+                Complaint::damaged(format!("{path} item {number}"), "Is too long.")
+            }
             Ok(Some(Found::Broken { at })) => {
                 let message = "The file breaks off here, or is no JSON from here on.";
                 return sink.complain(Complaint::damaged(format!("{path} byte {at}"), message));

@@ -29,7 +29,9 @@ impl Waiting {
         Self {
             place: String::new(),
             // The file's own path is what stays when a post is edited.
-            key: url.as_deref().map_or_else(|| hash_key(&[post, &number.to_string()]), |url| hash_key(&[below(url)])),
+            key: url
+                .as_deref()
+                .map_or_else(|| hash_key(&[post, &number.to_string()]), |url| hash_key(&[below(url)])),
             post_id: Some(post.to_owned()),
             kind: None,
             alt_text: text(attachment, "name").or_else(|| text(attachment, "summary")).map(str::to_owned),
@@ -64,7 +66,8 @@ pub(super) struct Files {
 impl Files {
     pub(super) fn new(tree: &dyn Tree, claim: &Claim) -> Self {
         let path = |index: usize| tree.entries()[index].path.as_str();
-        let root = claim.entries.first().map_or(0, |index| path(*index).len() - file_name(path(*index)).len());
+        let root =
+            claim.entries.first().map_or(0, |index| path(*index).len() - file_name(path(*index)).len());
         let mut entries: Vec<_> = claim.entries.iter().map(|index| (*index, false)).collect();
         entries.sort_by_key(|(index, _)| path(*index).get(root..));
         Self { entries, root }
@@ -83,7 +86,12 @@ impl Files {
     }
 
     /// Takes the bytes if they are here, and tells of the attachment.
-    pub(super) fn attach(&mut self, tree: &mut dyn Tree, one: Waiting, sink: &mut dyn Sink) -> Result<(), Stop> {
+    pub(super) fn attach(
+        &mut self,
+        tree: &mut dyn Tree,
+        one: Waiting,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Stop> {
         let here = one.url.as_deref().and_then(|url| self.position(tree, below(url)));
         let name = one.url.as_deref().map(|url| file_name(below(url)).to_owned());
         let guessed = name.as_deref().map(media_type_of);
@@ -127,7 +135,12 @@ impl Files {
         sink.record(Draft { stream: "media".to_owned(), key: one.key, data, place: one.place })
     }
 
-    pub(super) fn attach_portraits(&mut self, tree: &mut dyn Tree, actor: &Actor, sink: &mut dyn Sink) -> Result<(), Stop> {
+    pub(super) fn attach_portraits(
+        &mut self,
+        tree: &mut dyn Tree,
+        actor: &Actor,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Stop> {
         for (kind, url) in actor.portraits() {
             let waiting = Waiting {
                 place: "actor.json".to_owned(),
@@ -146,7 +159,7 @@ impl Files {
         for position in 0..self.entries.len() {
             let (index, told) = self.entries[position];
             let path = self.below_root(tree, index).to_owned();
-            if told || path.ends_with(".json") && !path.contains('/') {
+            if told || ["actor", "outbox", "likes", "bookmarks"].contains(&path.trim_end_matches(".json")) {
                 continue;
             }
             let place = tree.entries()[index].path.clone();

@@ -12,10 +12,41 @@ const PUBLIC: [&str; 3] = ["https://www.w3.org/ns/activitystreams#Public", "as:P
 
 /// Members of a post that a record says in its own way, or that say nothing about it.
 const TOLD: [&str; 35] = [
-    "id", "type", "summary", "inReplyTo", "published", "updated", "url", "attributedTo", "to", "cc", "sensitive",
-    "atomUri", "inReplyToAtomUri", "conversation", "content", "contentMap", "attachment", "tag", "replies", "oneOf",
-    "anyOf", "endTime", "closed", "votersCount", "quote", "quoteUrl", "quoteUri", "_misskey_quote", "likes", "shares",
-    "signature", "context", "summaryMap", "@context", "interactionPolicy",
+    "id",
+    "type",
+    "summary",
+    "inReplyTo",
+    "published",
+    "updated",
+    "url",
+    "attributedTo",
+    "to",
+    "cc",
+    "sensitive",
+    "atomUri",
+    "inReplyToAtomUri",
+    "conversation",
+    "content",
+    "contentMap",
+    "attachment",
+    "tag",
+    "replies",
+    "oneOf",
+    "anyOf",
+    "endTime",
+    "closed",
+    "votersCount",
+    "quote",
+    "quoteUrl",
+    "quoteUri",
+    "_misskey_quote",
+    "likes",
+    "shares",
+    "signature",
+    "context",
+    "summaryMap",
+    "@context",
+    "interactionPolicy",
 ];
 
 /// A post and the media it names.
@@ -66,14 +97,23 @@ fn created(actor: &Actor, activity: &Value, object: &Value) -> Result<Post, &'st
     put(&mut data, "sensitive", flag(object, "sensitive"));
     put(&mut data, "text", html.map(html_to_text));
     put(&mut data, "html", html);
-    put(&mut data, "language", object.get("contentMap").and_then(Value::as_object).and_then(|map| map.keys().next()).map(String::as_str));
+    put(
+        &mut data,
+        "language",
+        object
+            .get("contentMap")
+            .and_then(Value::as_object)
+            .and_then(|map| map.keys().next())
+            .map(String::as_str),
+    );
     put(&mut data, "visibility", Some(visibility(actor, activity, object)));
     put(&mut data, "addressed_to", Some(addressees(activity, object)));
     put(&mut data, "in_reply_to", reply_to);
     put(&mut data, "in_reply_to_id", reply_to.and_then(|address| actor.own_key(address)));
     put(&mut data, "in_reply_to_author", reply_to.and_then(author_of));
     put(&mut data, "conversation", text(object, "conversation").or_else(|| text(object, "context")));
-    let quote = ["quote", "quoteUrl", "quoteUri", "_misskey_quote"].iter().find_map(|name| text(object, name));
+    let quote =
+        ["quote", "quoteUrl", "quoteUri", "_misskey_quote"].iter().find_map(|name| text(object, name));
     put(&mut data, "quoted_url", quote);
     put(&mut data, "hashtags", Some(tags(object, "Hashtag")));
     put(&mut data, "mentions", Some(tags(object, "Mention")));
@@ -122,7 +162,8 @@ fn visibility(actor: &Actor, activity: &Value, object: &Value) -> &'static str {
         names(object, member).chain(names(activity, member)).any(|address| PUBLIC.contains(&address))
     };
     let followers = |address: &str| Some(address) == actor.followers() || address.ends_with("/followers");
-    let mut all = ["to", "cc"].into_iter().flat_map(|member| names(object, member).chain(names(activity, member)));
+    let mut all =
+        ["to", "cc"].into_iter().flat_map(|member| names(object, member).chain(names(activity, member)));
     if public("to") {
         "public"
     } else if public("cc") {
@@ -174,5 +215,13 @@ fn extra(object: &Value) -> Option<Map<String, Value>> {
     let said = |(name, value): &(&String, &Value)| {
         !TOLD.contains(&name.as_str()) && *name != "name" && !value.is_null() && is_shallow(value)
     };
-    Some(object.as_object()?.iter().filter(said).take(64).map(|(name, value)| (name.clone(), value.clone())).collect())
+    Some(
+        object
+            .as_object()?
+            .iter()
+            .filter(said)
+            .take(64)
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    )
 }

@@ -45,10 +45,14 @@ fn two_archives_in_one_tree_are_two_accounts() {
     let files = |name: &str| {
         let actor = json!({"id": format!("https://x.example/users/{name}"), "preferredUsername": name});
         let outbox = json!({"type": "OrderedCollection", "orderedItems": []});
-        [(format!("{name}/actor.json"), actor.to_string()), (format!("{name}/outbox.json"), outbox.to_string())]
+        [
+            (format!("{name}/actor.json"), actor.to_string()),
+            (format!("{name}/outbox.json"), outbox.to_string()),
+        ]
     };
     let mut tree = MemoryTree::new(files("ana").into_iter().chain(files("ben")));
-    let accounts = detect(&mut tree, &[&Mastodon]).claims.into_iter().map(|(_, claim)| claim.account.unwrap());
+    let accounts =
+        detect(&mut tree, &[&Mastodon]).claims.into_iter().map(|(_, claim)| claim.account.unwrap());
     assert_eq!(accounts.collect::<Vec<_>>(), ["@ana@x.example", "@ben@x.example"]);
 }
 
@@ -81,7 +85,11 @@ fn damage_never_stops_the_reading() {
 #[test]
 fn hostile_activities_are_complaints() {
     let deep = format!("{}{}", "[".repeat(400), "]".repeat(400));
-    let nested = format!(r#"{{"id":"a","type":"Create","object":{{"id":"x","type":"Note","published":"2022-01-01T00:00:00Z","odd":{}1{}}}}}"#, "[".repeat(60), "]".repeat(60));
+    let nested = format!(
+        r#"{{"id":"a","type":"Create","object":{{"id":"x","type":"Note","published":"2022-01-01T00:00:00Z","odd":{}1{}}}}}"#,
+        "[".repeat(60),
+        "]".repeat(60)
+    );
     let items = [
         deep,
         nested,
@@ -106,14 +114,16 @@ fn more_media_than_fit_into_one_batch_are_all_told_once() {
     };
     let posts: Vec<Value> = (0..5000).map(post).collect();
     let outbox = json!({"type": "OrderedCollection", "orderedItems": posts}).to_string();
-    let mut tree = MemoryTree::new([("outbox.json", outbox.into_bytes()), ("media_attachments/4999.png", vec![1, 2])]);
+    let mut tree =
+        MemoryTree::new([("outbox.json", outbox.into_bytes()), ("media_attachments/4999.png", vec![1, 2])]);
     let kept = read(&Mastodon, &mut tree);
     assert_eq!((kept.of("posts").count(), kept.of("media").count(), kept.blobs.len()), (5000, 5000, 1));
 }
 
 #[test]
 fn a_packed_archive_reads_like_its_folder() {
-    let mut builder = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    let mut builder =
+        tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
     let mut folder = fixture();
     for index in 0..folder.entries().len() {
         let entry = folder.entries()[index].clone();

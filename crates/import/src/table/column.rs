@@ -5,9 +5,10 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::Value;
 
+use super::meaning::{is_code_name, is_time_name};
 use super::reading::{
-    ALL, ANYTHING, ARRAY, BOOLEAN, COMMA_NUMBER, Cell, DATE, DATE_TIME, DAY_FIRST, INTEGER, MILLISECONDS, MONTH_FIRST,
-    NUMBER, OBJECT, Readings, SECONDS, TEXT,
+    ALL, ANYTHING, ARRAY, BOOLEAN, COMMA_NUMBER, Cell, DATE, DATE_TIME, DAY_FIRST, INTEGER, MILLISECONDS,
+    MONTH_FIRST, NUMBER, OBJECT, Readings, SECONDS, TEXT,
 };
 use crate::mint_key;
 
@@ -30,6 +31,8 @@ pub(super) struct Column {
     pub(super) zoneless: bool,
     /// How many values it has; words for nothing are none.
     pub(super) filled: u64,
+    /// How many words for nothing it has.
+    hollow: u64,
     pub(super) longest: usize,
     /// How many values hold a word.
     wordy: u64,
@@ -60,6 +63,7 @@ impl Column {
             timed: false,
             zoneless: false,
             filled: 0,
+            hollow: 0,
             longest: 0,
             wordy: 0,
             distinct: HashSet::new(),
@@ -82,6 +86,7 @@ impl Column {
             watch.add(text);
         }
         if cell.is_hollow() {
+            self.hollow += 1;
             return;
         }
         let seen = cell.seen();
@@ -117,10 +122,8 @@ impl Column {
                     path.truncate(length);
                 }
             }
-            Value::String(text) if depth > 0 && is_wordy(text) && !self.paths.contains(path) => {
-                if self.paths.len() < MOST_PATHS {
-                    self.paths.insert(path.clone());
-                }
+            Value::String(text) if depth > 0 && self.paths.len() < MOST_PATHS && is_wordy(text) => {
+                self.paths.insert(path.clone());
             }
             _ => {}
         }
@@ -139,7 +142,11 @@ impl Column {
         }
         if !is_code {
             // Where cells are parted by semicolons, a comma stands before the fraction.
-            order.extend([INTEGER].into_iter().chain(if decimal_comma { [COMMA_NUMBER, NUMBER] } else { [NUMBER, NUMBER] }));
+            order.extend([INTEGER].into_iter().chain(if decimal_comma {
+                [COMMA_NUMBER, NUMBER]
+            } else {
+                [NUMBER, NUMBER]
+            }));
         }
         order.extend([DATE, DATE_TIME]);
         // Only one of the two may fit; otherwise nobody knows which is meant.
@@ -148,6 +155,11 @@ impl Column {
         }
         order.extend([TEXT, OBJECT, ARRAY]);
         order.into_iter().find(|reading| can(*reading)).unwrap_or(ANYTHING)
+    }
+
+    /// Whether no row has anything in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.filled + self.hollow == 0
     }
 
     pub(super) fn has_few_values(&self) -> bool {
@@ -161,7 +173,9 @@ impl Column {
 
     /// Whether every row has a value of its own; `trusted` columns are believed where they could not be watched.
     pub(super) fn is_key(&self, rows: u64, trusted: bool) -> bool {
-        self.key.as_ref().is_some_and(|watch| !watch.repeats && watch.count == rows && (trusted || !watch.lost))
+        self.key
+            .as_ref()
+            .is_some_and(|watch| !watch.repeats && watch.count == rows && (trusted || !watch.lost))
     }
 
     /// Whether every value can be a record's key as it stands.
@@ -207,57 +221,9 @@ fn is_wordy(text: &str) -> bool {
     has_word && !coded
 }
 
-/// Words of a name in lower case: `createdAt` and `created_at` are both `created`, `at`.
-pub(super) fn words_of(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![String::new()];
-    let mut was_small = false;
-    for character in name.chars() {
-        if !character.is_alphanumeric() {
-            words.push(String::new());
-            was_small = false;
-            continue;
-        }
-        if character.is_uppercase() && was_small {
-            words.push(String::new());
-        }
-        was_small = character.is_lowercase() || character.is_ascii_digit();
-        if let Some(word) = words.last_mut() {
-            word.extend(character.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-/// Names of columns whose numbers are moments.
-pub(super) fn is_time_name(name: &str) -> bool {
-    const WORDS: [&str; 17] = [
-        "time", "timestamp", "date", "datetime", "at", "ts", "created", "updated", "modified", "epoch", "when", "started",
-        "ended", "datum", "zeit", "expires", "posted",
-    ];
-    words_of(name).iter().any(|word| WORDS.contains(&word.as_str()) || word.ends_with("time"))
-}
-
-/// Names of columns whose digits are no amount: nobody adds up postal codes.
-pub(super) fn is_code_name(name: &str) -> bool {
-    const WORDS: [&str; 24] = [
-        "phone", "tel", "telephone", "mobile", "cell", "fax", "zip", "zipcode", "postal", "postcode", "plz", "iban", "bic",
-        "blz", "account", "konto", "isbn", "ean", "upc", "sku", "code", "ssn", "telefon", "handy",
-    ];
-    words_of(name).iter().any(|word| WORDS.contains(&word.as_str()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_fall_into_words() {
-        assert_eq!(words_of("createdAt"), ["created", "at"]);
-        assert_eq!(words_of("Order-ID 2"), ["order", "id", "2"]);
-        assert!(is_time_name("createdAt") && is_time_name("start_time") && !is_time_name("Status"));
-        assert!(is_code_name("Zip Code") && is_code_name("phoneNumber") && !is_code_name("amount"));
-    }
 
     #[test]
     fn words_are_told_from_codes() {

@@ -13,7 +13,10 @@ use crate::Tree;
 const CHUNK: usize = 64 * 1024;
 
 /// An entry's text behind a buffer.
-pub(super) fn open_text(tree: &mut dyn Tree, index: usize) -> io::Result<BufReader<Decoded<Box<dyn Read + '_>>>> {
+pub(super) fn open_text(
+    tree: &mut dyn Tree,
+    index: usize,
+) -> io::Result<BufReader<Decoded<Box<dyn Read + '_>>>> {
     Ok(BufReader::with_capacity(CHUNK, Decoded::new(tree.open(index)?)))
 }
 

@@ -20,8 +20,12 @@ pub(super) struct Dialect {
     pub(super) delimiter: u8,
     /// Rows before the table, its head included.
     pub(super) skip: usize,
-    /// How many of these hold something that is left out.
+    /// How many of these say how the file is written, and are none of its contents.
+    pub(super) marks: usize,
+    /// How many after those hold something that is left out.
     pub(super) before: usize,
+    /// Lines end with two signs.
+    pub(super) two_signs: bool,
     /// One per column, empty where the file says nothing.
     pub(super) names: Vec<String>,
 }
@@ -34,7 +38,8 @@ impl Dialect {
         let fits = tried.into_iter().filter_map(|delimiter| Fit::of(sample, delimiter, whole));
         // The first of equals: a comma, if nothing speaks for anything else.
         let best = fits.reduce(|best, next| if next.score() > best.score() { next } else { best })?;
-        Some(best.dialect(usize::from(said.is_some())))
+        let two_signs = sample.contains("\r\n");
+        Some(Self { two_signs, ..best.dialect(usize::from(said.is_some())) })
     }
 }
 
@@ -48,8 +53,11 @@ struct Fit {
 
 impl Fit {
     fn of(sample: &str, delimiter: u8, whole: bool) -> Option<Self> {
-        let mut reader =
-            ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(sample.as_bytes());
+        let mut reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .from_reader(sample.as_bytes());
         let mut rows: Vec<StringRecord> = reader.records().take(ROWS).filter_map(Result::ok).collect();
         if !whole && rows.len() < ROWS && rows.len() > 1 {
             // Its last row may be cut.
@@ -79,7 +87,7 @@ impl Fit {
             None => vec![String::new(); self.width],
         };
         let skip = separator_line + before + usize::from(head.is_some());
-        Dialect { delimiter: self.delimiter, skip, before, names }
+        Dialect { delimiter: self.delimiter, skip, marks: separator_line, before, two_signs: false, names }
     }
 }
 
@@ -95,9 +103,13 @@ fn is_head(row: &StringRecord, next: Option<&StringRecord>) -> bool {
         return cells.len() > 1 || next.is_some();
     }
     // Years may head columns too, in their order, under a first name that is a word.
-    let years: Vec<i32> = cells.iter().skip_while(|cell| is_word(cell)).map_while(|cell| year(cell)).collect();
+    let years: Vec<i32> =
+        cells.iter().skip_while(|cell| is_word(cell)).map_while(|cell| year(cell)).collect();
     let words = cells.iter().take_while(|cell| is_word(cell)).count();
-    words > 0 && years.len() > 1 && words + years.len() == cells.len() && years.windows(2).all(|pair| pair[1] == pair[0] + 1)
+    words > 0
+        && years.len() > 1
+        && words + years.len() == cells.len()
+        && years.windows(2).all(|pair| pair[1] == pair[0] + 1)
 }
 
 fn year(text: &str) -> Option<i32> {
@@ -134,7 +146,7 @@ mod tests {
     #[track_caller]
     fn check(sample: &str, expected: Expect) {
         let told = Dialect::of(sample, true).map_or("nothing".to_owned(), |dialect| {
-            let Dialect { delimiter, skip, before, names } = dialect;
+            let Dialect { delimiter, skip, before, names, .. } = dialect;
             format!("{:?} skip {skip} before {before} {names:?}", delimiter as char)
         });
         expected.assert_eq(&told);

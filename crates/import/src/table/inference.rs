@@ -4,9 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::column::{Column, words_of};
+use super::column::Column;
+use super::meaning::words_of;
 use super::names::{field_name, unique};
-use super::reading::{ARRAY, Cell, DATE, DATE_TIME, DAY_FIRST, INTEGER, MILLISECONDS, MONTH_FIRST, OBJECT, Readings, SECONDS, TEXT};
+use super::reading::{
+    ARRAY, Cell, DATE, DATE_TIME, DAY_FIRST, INTEGER, MILLISECONDS, MONTH_FIRST, OBJECT, Readings, SECONDS,
+    TEXT,
+};
 
 /// Most columns of their own; what is beyond goes together into one more. Manifests admit 256 fields.
 const MOST_COLUMNS: usize = 250;
@@ -55,7 +59,7 @@ pub(super) enum Key {
 
 impl Inference {
     /// Starts a table; `stem` is the file's name.
-    pub(super) fn new(stem: &str, decimal_comma: bool) -> Self {
+    pub(super) fn new(stem: &str) -> Self {
         Self {
             columns: Vec::new(),
             by_name: HashMap::new(),
@@ -63,7 +67,7 @@ impl Inference {
             rows: 0,
             overflow: false,
             stem: stem.to_lowercase(),
-            decimal_comma,
+            decimal_comma: false,
             only_one: false,
         }
     }
@@ -74,7 +78,8 @@ impl Inference {
     }
 
     /// Names the columns in their order, as the head of a table does.
-    pub(super) fn head(&mut self, names: &[String]) {
+    pub(super) fn head(&mut self, names: &[String], decimal_comma: bool) {
+        self.decimal_comma = decimal_comma;
         for (number, name) in names.iter().enumerate() {
             let fallback = || format!("column_{}", number + 1);
             if self.columns.len() < MOST_COLUMNS {
@@ -88,7 +93,10 @@ impl Inference {
     }
 
     /// Adds a row whose cells stand in the order of the columns.
-    pub(super) fn add_cells<'c>(&mut self, cells: impl Iterator<Item = &'c str>) {
+    pub(super) fn add_cells<'c>(&mut self, cells: impl Iterator<Item = &'c str> + Clone) {
+        if cells.clone().all(|cell| cell.trim().is_empty()) {
+            return;
+        }
         self.rows += 1;
         for (number, cell) in cells.enumerate() {
             match self.columns.get_mut(number) {
@@ -127,7 +135,8 @@ impl Inference {
             return None;
         }
         let number = self.columns.len();
-        let field = unique(field_name(name).unwrap_or_else(|| format!("column_{}", number + 1)), &mut self.fields);
+        let field =
+            unique(field_name(name).unwrap_or_else(|| format!("column_{}", number + 1)), &mut self.fields);
         self.columns.push(Column::new(name.to_owned(), field));
         self.by_name.insert(name.to_owned(), number);
         Some(number)
@@ -142,9 +151,8 @@ impl Inference {
 
     /// Columns that could be the key, the likeliest first.
     fn key_order(&self) -> Vec<usize> {
-        let mut ranked: Vec<(u8, usize)> = (0..self.columns.len())
-            .filter_map(|number| Some((self.key_rank(number)?, number)))
-            .collect();
+        let mut ranked: Vec<(u8, usize)> =
+            (0..self.columns.len()).filter_map(|number| Some((self.key_rank(number)?, number))).collect();
         ranked.sort_unstable();
         ranked.into_iter().map(|(_, number)| number).collect()
     }
@@ -153,12 +161,23 @@ impl Inference {
     fn key_rank(&self, number: usize) -> Option<u8> {
         let words = words_of(&self.columns[number].original);
         let joined = words.join("_");
-        let (last, before) = words.split_last()?;
+        let Some((last, before)) = words.split_last() else { return (number == 0).then_some(3) };
         let before = before.join("_");
         match last.as_str() {
-            _ if matches!(joined.as_str(), "id" | "uuid" | "guid" | "key" | "record_id" | "row_id" | "unique_id" | "uid") => Some(0),
-            "id" | "uuid" | "guid" | "key" if !before.is_empty() && self.stem.starts_with(before.trim_end_matches('s')) => Some(1),
-            "id" | "uuid" | "guid" | "key" | "number" | "no" | "nr" | "code" | "sku" | "isbn" | "email" | "url" => Some(2),
+            _ if matches!(
+                joined.as_str(),
+                "id" | "uuid" | "guid" | "key" | "record_id" | "row_id" | "unique_id" | "uid"
+            ) =>
+            {
+                Some(0)
+            }
+            "id" | "uuid" | "guid" | "key"
+                if !before.is_empty() && self.stem.starts_with(before.trim_end_matches('s')) =>
+            {
+                Some(1)
+            }
+            "id" | "uuid" | "guid" | "key" | "number" | "no" | "nr" | "code" | "sku" | "isbn" | "email"
+            | "url" => Some(2),
             _ if number == 0 => Some(3),
             _ => None,
         }
@@ -166,7 +185,12 @@ impl Inference {
 
     /// Decides.
     pub(super) fn finish(mut self) -> Table {
-        let readings: Vec<Readings> = self.columns.iter().map(|column| column.reading(self.decimal_comma)).collect();
+        // A sign at the end of every line makes a column of nothing.
+        while self.columns.last().is_some_and(|column| column.original.is_empty() && column.is_empty()) {
+            self.columns.pop();
+        }
+        let readings: Vec<Readings> =
+            self.columns.iter().map(|column| column.reading(self.decimal_comma)).collect();
         let key = if self.only_one { Key::Only } else { self.choose_key(&readings) };
         let plain = matches!(key, Key::Column(number) if self.columns[number].is_plain_key());
         let key_field = (!plain).then(|| unique("record_key".to_owned(), &mut self.fields));

@@ -49,12 +49,21 @@ pub(super) fn find(reader: &mut impl BufRead) -> io::Result<Root> {
     Ok(walk.root())
 }
 
+/// Whether the walk is inside a quoted text.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Quoted {
+    #[default]
+    No,
+    Yes,
+    /// Behind a backslash.
+    Escaped,
+}
+
 #[derive(Default)]
 struct Walk {
     at: u64,
     depth: usize,
-    in_string: bool,
-    escaped: bool,
+    text: Quoted,
     /// The root is an object.
     object: bool,
     /// A list at the root, told by its first byte.
@@ -75,7 +84,7 @@ impl Walk {
     fn step(&mut self, byte: u8) -> bool {
         let at = self.at;
         self.at += 1;
-        if self.in_string {
+        if self.text != Quoted::No {
             self.string(byte);
             return true;
         }
@@ -87,7 +96,7 @@ impl Walk {
         }
         match byte {
             b'"' => {
-                self.in_string = true;
+                self.text = Quoted::Yes;
                 if self.depth == 1 && !self.in_value {
                     self.name.clear();
                 }
@@ -109,14 +118,13 @@ impl Walk {
     }
 
     fn string(&mut self, byte: u8) {
-        match byte {
-            _ if self.escaped => self.escaped = false,
-            b'\\' => self.escaped = true,
-            b'"' => {
-                self.in_string = false;
-                return;
-            }
-            _ => {}
+        self.text = match (self.text, byte) {
+            (Quoted::Yes, b'\\') => Quoted::Escaped,
+            (Quoted::Yes, b'"') => Quoted::No,
+            _ => Quoted::Yes,
+        };
+        if self.text == Quoted::No {
+            return;
         }
         if self.depth == 1 && !self.in_value && self.name.len() < LONGEST_NAME {
             self.name.push(byte);

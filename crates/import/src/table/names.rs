@@ -57,7 +57,7 @@ pub(super) fn field_name(original: &str) -> Option<String> {
     for character in original.nfc() {
         if character.is_alphanumeric() || character == '-' {
             name.push(character);
-        } else if !name.ends_with('_') && !(name.is_empty() && character != '_') {
+        } else if !name.ends_with('_') && (character == '_' || !name.is_empty()) {
             name.push('_');
         }
     }
@@ -84,11 +84,10 @@ mod tests {
             ("Orders 2024 (final)", "orders-2024-final"),
             ("Ausgaben März", "ausgaben-marz"),
             ("straße", "strasse"),
-            ("--", "h9ca0ab"),
-            ("", "hff45e7"),
         ] {
-            assert!(slug(name) == expected || expected.starts_with('h'), "{name}: {}", slug(name));
+            assert_eq!(slug(name), expected);
         }
+        assert!(slug("--").starts_with('h') && slug("").starts_with('h'));
         assert_ne!(slug("отчет 2024"), slug("план 2024"));
         assert!(slug(&"long ".repeat(100)).len() <= LONGEST);
     }

@@ -139,7 +139,9 @@ fn read_text(text: &str, reading: Readings, timed: bool) -> Option<Value> {
             let (date, time) = slashed(text, reading == MONTH_FIRST)?;
             match (timed, time) {
                 (false, None) => Some(Value::String(date.to_string())),
-                (_, time) => stamp::utc_of_civil(date.to_datetime(time.unwrap_or(Time::midnight()))).map(Value::String),
+                (_, time) => {
+                    stamp::utc_of_civil(date.to_datetime(time.unwrap_or(Time::midnight()))).map(Value::String)
+                }
             }
         }
         _ => None,
@@ -172,7 +174,8 @@ fn numbers(text: &str) -> Readings {
     let fraction = |mark: char| digits.split_once(mark).is_some_and(|(w, f)| whole(w) && plain(f));
     let grouped = |text: &str| {
         let mut groups = text.split('.');
-        groups.next().is_some_and(|first| whole(first) && first.len() <= 3) && groups.all(|group| group.len() == 3 && plain(group))
+        groups.next().is_some_and(|first| whole(first) && first.len() <= 3)
+            && groups.all(|group| group.len() == 3 && plain(group))
     };
     let comma = match digits.split_once(',') {
         Some((before, after)) => plain(after) && (whole(before) || grouped(before)),

@@ -63,7 +63,10 @@ pub(super) fn date_time(text: &str) -> Option<(String, bool)> {
         return Some((stamp::utc_of_civil(date.to_datetime(time))?, false));
     }
     // Zones by name mean the clock of Greenwich, or are not understood.
-    let rest = rest.strip_suffix("UTC").or_else(|| rest.strip_suffix("GMT")).map_or_else(|| rest.to_owned(), |time| format!("{}Z", time.trim_end()));
+    let rest = rest
+        .strip_suffix("UTC")
+        .or_else(|| rest.strip_suffix("GMT"))
+        .map_or_else(|| rest.to_owned(), |time| format!("{}Z", time.trim_end()));
     Some((stamp::utc_of(&format!("{date}T{}", rest.replace(' ', "")))?, true))
 }
 
@@ -93,7 +96,8 @@ fn clock(text: &str) -> Option<Time> {
 
 /// `31/12/2024` or `12/31/2024`, and the time behind it.
 pub(super) fn slashed(text: &str, month_first: bool) -> Option<(Date, Option<Time>)> {
-    let (date, time) = text.split_once([' ', ',']).map_or((text, None), |(date, time)| (date, Some(time.trim())));
+    let (date, time) =
+        text.split_once([' ', ',']).map_or((text, None), |(date, time)| (date, Some(time.trim())));
     let mut parts = date.split('/');
     let (first, second, year) = (parts.next()?, parts.next()?, parts.next()?);
     if parts.next().is_some() || first.len() > 2 || second.len() > 2 {

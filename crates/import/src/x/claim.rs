@@ -11,9 +11,24 @@ use crate::{Claim, Look, file_name};
 
 /// Scripts that are read, and those that only serve the archive's own viewer.
 const SCRIPTS: [&str; 18] = [
-    "account", "profile", "tweets", "tweet", "note-tweet", "community-tweet", "deleted-tweets", "like",
-    "direct-messages", "direct-messages-group", "follower", "following", "block", "mute", "manifest", "tweet-headers",
-    "deleted-tweet-headers", "direct-message-headers",
+    "account",
+    "profile",
+    "tweets",
+    "tweet",
+    "note-tweet",
+    "community-tweet",
+    "deleted-tweets",
+    "like",
+    "direct-messages",
+    "direct-messages-group",
+    "follower",
+    "following",
+    "block",
+    "mute",
+    "manifest",
+    "tweet-headers",
+    "deleted-tweet-headers",
+    "direct-message-headers",
 ];
 /// Scripts that make a folder an archive.
 const TELLING: [&str; 6] = ["account", "tweets", "tweet", "like", "direct-messages", "follower"];
@@ -34,7 +49,8 @@ pub(super) fn claim(look: &mut Look<'_>) -> Vec<Claim> {
     for index in look.find(|_| true) {
         let path = look.path(index);
         let Some((root, is_account)) = place_in(path, &roots) else { continue };
-        let account = if is_account { look.whole(index, ACCOUNT).as_deref().and_then(username) } else { None };
+        let account =
+            if is_account { look.whole(index, ACCOUNT).as_deref().and_then(username) } else { None };
         if let Some(claim) = roots.get_mut(&root) {
             claim.entries.push(index);
             claim.account = account.or(claim.account.take());

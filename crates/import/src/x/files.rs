@@ -116,7 +116,11 @@ impl Files {
                 _ => "file",
             };
             put(&mut data, "kind", Some(kind));
-            put(&mut data, "created_at", number.filter(|_| owner != Some(Owner::Profile)).and_then(super::stamps::of_number));
+            put(
+                &mut data,
+                "created_at",
+                number.filter(|_| owner != Some(Owner::Profile)).and_then(super::stamps::of_number),
+            );
             self.attach(tree, position, &key, &mut data, sink)?;
             super::tell(sink, "media", key, data, &path)?;
         }

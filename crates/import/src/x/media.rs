@@ -64,12 +64,20 @@ impl Waiting {
     /// Roughly how many bytes this holds.
     pub(super) fn weight(&self) -> usize {
         let long = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        256 + self.place.len() + long(&self.alt_text) + long(&self.url) + self.names.iter().map(String::len).sum::<usize>()
+        256 + self.place.len()
+            + long(&self.alt_text)
+            + long(&self.url)
+            + self.names.iter().map(String::len).sum::<usize>()
     }
 }
 
 /// Takes the bytes if the archive holds them, and tells of the picture or film.
-pub(super) fn attach(tree: &mut dyn Tree, files: &mut Files, one: Waiting, sink: &mut dyn Sink) -> Result<(), Stop> {
+pub(super) fn attach(
+    tree: &mut dyn Tree,
+    files: &mut Files,
+    one: Waiting,
+    sink: &mut dyn Sink,
+) -> Result<(), Stop> {
     let mut data = Map::new();
     put(&mut data, "id", Some(one.key.as_str()));
     put(&mut data, "post_id", one.post_id.as_deref());
@@ -90,10 +98,16 @@ pub(super) fn attach(tree: &mut dyn Tree, files: &mut Files, one: Waiting, sink:
 /// Names a film may have: one per quality, the best first.
 fn film_names(entity: &Value) -> Vec<String> {
     let Some(info) = entity.get("video_info") else { return Vec::new() };
-    let film = |variant: &Value| Some((whole(variant, "bitrate").unwrap_or(-1), last_part(text(variant, "url")?)));
+    let film =
+        |variant: &Value| Some((whole(variant, "bitrate").unwrap_or(-1), last_part(text(variant, "url")?)));
     let mut films: Vec<(i64, String)> = list(info, "variants").iter().filter_map(film).take(16).collect();
     films.sort_by_key(|(bitrate, _)| std::cmp::Reverse(*bitrate));
-    films.into_iter().map(|(_, name)| name).filter(|name| !name.ends_with(".m3u8")).collect()
+    films.into_iter().map(|(_, name)| name).filter(|name| !is_playlist(name)).collect()
+}
+
+/// A list of pieces of a film is not the film.
+fn is_playlist(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("m3u8"))
 }
 
 fn last_part(url: &str) -> String {

@@ -63,33 +63,34 @@ struct Talk {
 impl Reading<'_> {
     fn script(&mut self, tree: &mut dyn Tree, index: usize, sink: &mut dyn Sink) -> Result<(), Stop> {
         let path = tree.entries()[index].path.clone();
-        let walked = script::walk(tree, index, &["*", "dmConversation", "messages"], &mut |found| match found {
-            Found::Enter { depth: 1 } => self.finish(sink),
-            Found::Enter { .. } => {
-                self.talk.get_or_insert_default();
-                Ok(())
-            }
-            Found::Beside { name, json, .. } => {
-                let talk = self.talk.get_or_insert_default();
-                match (name.as_str(), serde_json::from_slice(json)) {
-                    ("conversationId", Ok(Value::String(id))) => talk.id = Some(id),
-                    ("name", Ok(Value::String(name))) => talk.name = Some((String::new(), name)),
-                    _ => {}
+        let walked =
+            script::walk(tree, index, &["*", "dmConversation", "messages"], &mut |found| match found {
+                Found::Enter { depth: 1 } => self.finish(sink),
+                Found::Enter { .. } => {
+                    self.talk.get_or_insert_default();
+                    Ok(())
                 }
-                Ok(())
-            }
-            Found::Element { number, json } => {
-                let place = format!("{path} message {number}");
-                match serde_json::from_slice(json) {
-                    Ok(event) => self.event(&event, &place, sink),
-                    Err(_) => self.complain(sink, Complaint::damaged(place, "Is no JSON.")),
+                Found::Beside { name, json, .. } => {
+                    let talk = self.talk.get_or_insert_default();
+                    match (name.as_str(), serde_json::from_slice(json)) {
+                        ("conversationId", Ok(Value::String(id))) => talk.id = Some(id),
+                        ("name", Ok(Value::String(name))) => talk.name = Some((String::new(), name)),
+                        _ => {}
+                    }
+                    Ok(())
                 }
-            }
-            other => match script::complaint_of(&path, &other) {
-                Some(complaint) => self.complain(sink, complaint),
-                None => Ok(()),
-            },
-        })?;
+                Found::Element { number, json } => {
+                    let place = format!("{path} message {number}");
+                    match serde_json::from_slice(json) {
+                        Ok(event) => self.event(&event, &place, sink),
+                        Err(_) => self.complain(sink, Complaint::damaged(place, "Is no JSON.")),
+                    }
+                }
+                other => match script::complaint_of(&path, &other) {
+                    Some(complaint) => self.complain(sink, complaint),
+                    None => Ok(()),
+                },
+            })?;
         self.finish(sink)?;
         walked.or_else(|error| self.complain(sink, Complaint::unreadable(&path, &error)))
     }
@@ -110,7 +111,8 @@ impl Reading<'_> {
             "conversationNameUpdate" => "renamed",
             _ => "event",
         };
-        let (sender, recipient) = (text(event, "senderId").or(text(event, "initiatingUserId")), text(event, "recipientId"));
+        let (sender, recipient) =
+            (text(event, "senderId").or(text(event, "initiatingUserId")), text(event, "recipientId"));
         let others: Vec<&str> = ["userIds", "participantsSnapshot"]
             .into_iter()
             .flat_map(|member| list(event, member).iter().filter_map(Value::as_str))
@@ -126,7 +128,13 @@ impl Reading<'_> {
         }
         let key = match text(event, "id") {
             Some(id) => mint_key(id),
-            None => hash_key(&[conversation.as_deref().unwrap_or(""), what, &created, sender.unwrap_or(""), &others.join(",")]),
+            None => hash_key(&[
+                conversation.as_deref().unwrap_or(""),
+                what,
+                &created,
+                sender.unwrap_or(""),
+                &others.join(","),
+            ]),
         };
         for url in list(event, "mediaUrls").iter().filter_map(Value::as_str) {
             let waiting = Waiting::of_message(url, &key, Some(&created), place);
@@ -240,7 +248,9 @@ fn pair(one: &str, other: &str) -> Option<String> {
 
 fn links(event: &Value, data: &mut Map<String, Value>) {
     let link = |url: &Value| {
-        Some(json!({"url": text(url, "url"), "expanded_url": text(url, "expanded")?, "display_url": text(url, "display")}))
+        Some(
+            json!({"url": text(url, "url"), "expanded_url": text(url, "expanded")?, "display_url": text(url, "display")}),
+        )
     };
     let found: Vec<Value> = list(event, "urls").iter().filter_map(link).collect();
     let words: Vec<&str> = found.iter().filter_map(|link| text(link, "expanded_url")).collect();

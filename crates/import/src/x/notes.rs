@@ -33,13 +33,19 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    pub(super) fn read(tree: &mut dyn Tree, files: &Files, me: &Me, sink: &mut dyn Sink) -> Result<Self, Stop> {
+    pub(super) fn read(
+        tree: &mut dyn Tree,
+        files: &Files,
+        me: &Me,
+        sink: &mut dyn Sink,
+    ) -> Result<Self, Stop> {
         let mut notes = Self::default();
         script::read(tree, files, "note-tweet", true, sink, &mut |item, sink| {
             let note = item.value.get("noteTweet").unwrap_or(&item.value);
             let core = note.get("core").unwrap_or(&Value::Null);
             let (Some(id), Some(words)) = (text(note, "noteTweetId"), text(core, "text")) else {
-                return sink.complain(Complaint::damaged(item.place, "`noteTweetId` or `core.text` is missing."));
+                return sink
+                    .complain(Complaint::damaged(item.place, "`noteTweetId` or `core.text` is missing."));
             };
             let created = text(note, "createdAt");
             let note = Note {
@@ -77,8 +83,8 @@ impl Notes {
 
     /// Long posts whose short form is not in the archive are posts all the same.
     pub(super) fn tell_unused(self, me: &Me, sink: &mut dyn Sink) -> Result<(), Stop> {
-        let unused = self.by_second.into_values().flatten().filter(|note| !note.used);
-        unused.map(|note| note.tell(me, sink)).collect()
+        let mut unused = self.by_second.into_values().flatten().filter(|note| !note.used);
+        unused.try_for_each(|note| note.tell(me, sink))
     }
 }
 
@@ -98,5 +104,12 @@ impl Note {
 /// How a cut post begins, without the dots and the link it ends with.
 fn beginning(short: &str) -> String {
     let end = short.find("https://t.co/").unwrap_or(short.len());
-    short[..end].trim_end().trim_end_matches('…').chars().take(BEGINNING).collect::<String>().trim_end().to_owned()
+    short[..end]
+        .trim_end()
+        .trim_end_matches('…')
+        .chars()
+        .take(BEGINNING)
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
 }

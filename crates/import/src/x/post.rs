@@ -53,15 +53,20 @@ pub(super) fn read(element: &Value, shelf: Shelf, me: &Me) -> Result<Post, &'sta
     let page = me.username.as_deref().map(|name| format!("https://x.com/{name}/status/{id}"));
     put(&mut data, "url", page);
     put(&mut data, "language", text(tweet, "lang").filter(|lang| *lang != "und"));
-    put(&mut data, "source", text(tweet, "source").map(|html| source(html)));
+    put(&mut data, "source", text(tweet, "source").map(source));
     put(&mut data, "in_reply_to_id", reply);
     let user = text(tweet, "in_reply_to_user_id_str").or_else(|| text(tweet, "in_reply_to_user_id"));
     put(&mut data, "in_reply_to_user_id", user);
-    put(&mut data, "in_reply_to_username", text(tweet, "in_reply_to_screen_name").map(|name| format!("@{name}")));
+    put(
+        &mut data,
+        "in_reply_to_username",
+        text(tweet, "in_reply_to_screen_name").map(|name| format!("@{name}")),
+    );
     put(&mut data, "reposted_username", reposted.map(|name| format!("@{name}")));
     put(&mut data, "quoted_id", quoted.as_ref().map(|(id, _)| id.as_str()));
     put(&mut data, "quoted_url", quoted.as_ref().map(|(_, url)| url.as_str()));
-    let tags = list(entities, "hashtags").iter().filter_map(|tag| text(tag, "text")).map(|tag| format!("#{tag}"));
+    let tags =
+        list(entities, "hashtags").iter().filter_map(|tag| text(tag, "text")).map(|tag| format!("#{tag}"));
     put(&mut data, "hashtags", Some(tags.collect::<Vec<_>>()));
     let names = list(entities, "user_mentions").iter().filter_map(|user| text(user, "screen_name"));
     put(&mut data, "mentions", Some(names.map(|name| format!("@{name}")).collect::<Vec<_>>()));
@@ -93,9 +98,9 @@ pub(super) fn media(tweet: &Value) -> &[Value] {
 pub(super) fn people(element: &Value) -> Vec<(&str, &str)> {
     let tweet = element.get("tweet").unwrap_or(element);
     let entities = tweet.get("entities").unwrap_or(&Value::Null);
-    let mentioned = list(entities, "user_mentions")
-        .iter()
-        .filter_map(|user| Some((text(user, "id_str").or_else(|| text(user, "id"))?, text(user, "screen_name")?)));
+    let mentioned = list(entities, "user_mentions").iter().filter_map(|user| {
+        Some((text(user, "id_str").or_else(|| text(user, "id"))?, text(user, "screen_name")?))
+    });
     let answered = text(tweet, "in_reply_to_user_id_str").zip(text(tweet, "in_reply_to_screen_name"));
     mentioned.chain(answered).collect()
 }

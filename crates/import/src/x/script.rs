@@ -84,7 +84,9 @@ pub(super) fn walk(
 /// The complaint about a finding that is no element, if it is one to complain about.
 pub(super) fn complaint_of(path: &str, found: &Found<'_>) -> Option<Complaint> {
     match found {
-        Found::TooLong { number } => Some(Complaint::damaged(format!("{path} item {number}"), "Is too long.")),
+        Found::TooLong { number } => {
+            Some(Complaint::damaged(format!("{path} item {number}"), "Is too long."))
+        }
         Found::Broken { at } => {
             let message = "The file breaks off here, or is no JSON from here on.";
             Some(Complaint::damaged(format!("{path} byte {at}"), message))
@@ -101,16 +103,12 @@ fn skip_assignment(reader: &mut impl BufRead) -> io::Result<()> {
         if available.is_empty() || passed > PREFIX {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "no list is assigned in it"));
         }
-        match available.iter().position(|byte| *byte == b'[') {
-            Some(found) => {
-                reader.consume(found);
-                return Ok(());
-            }
-            None => {
-                passed += available.len();
-                let all = available.len();
-                reader.consume(all);
-            }
+        if let Some(found) = available.iter().position(|byte| *byte == b'[') {
+            reader.consume(found);
+            return Ok(());
         }
+        let all = available.len();
+        passed += all;
+        reader.consume(all);
     }
 }

@@ -28,7 +28,8 @@ fn the_claim_knows_whose_it_is_and_leaves_what_it_does_not_read() {
     let claim = &detected.claims[0].1;
     assert_eq!(claim.account.as_deref(), Some("@maraquill"));
     assert_eq!(claim.found, "an X archive of @maraquill, 5 media files");
-    let unknown: Vec<&str> = detected.unknown.iter().map(|index| tree.entries()[*index].path.as_str()).collect();
+    let unknown: Vec<&str> =
+        detected.unknown.iter().map(|index| tree.entries()[*index].path.as_str()).collect();
     assert_eq!(unknown, ["data/ip-audit.js"]);
 }
 
