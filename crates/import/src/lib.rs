@@ -6,15 +6,13 @@
 mod batch;
 mod format;
 mod formats;
-mod html_text;
+mod post_text;
 mod item;
 mod json_elements;
 mod jsonl;
 mod key;
 mod lines;
 mod mastodon;
-mod media_type;
-mod members;
 mod sink;
 mod stamp;
 mod table;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::html_text::{html_to_line, html_to_text};
+use crate::post_text::{html_to_line, html_to_text};
 use crate::members::{flag, is_shallow, list, put, text};
 use crate::{mint_key, stamp};
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::actor::{Actor, author_of};
 use super::media::Waiting;
-use crate::html_text::{decode_entities, html_to_text};
+use crate::post_text::{decode_entities, html_to_text};
 use crate::members::{flag, is_shallow, list, put, text, whole};
 use crate::stamp;
 

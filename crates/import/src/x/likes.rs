@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use super::files::Files;
 use super::{script, stamps, tell};
-use crate::html_text::decode_entities;
+use crate::post_text::decode_entities;
 use crate::members::{put, text};
 use crate::{Complaint, Sink, Stop, Tree, mint_key};
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Me, stamps};
-use crate::html_text::{decode_entities, html_to_line};
+use crate::post_text::{decode_entities, html_to_line};
 use crate::members::{flag, is_shallow, list, put, text, whole};
 use crate::mint_key;
 
