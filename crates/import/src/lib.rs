@@ -19,6 +19,8 @@ mod formats;
 mod google;
 mod charset;
 mod html_text;
+mod batch;
+mod post_text;
 mod item;
 mod json_elements;
 mod json_list;
@@ -37,6 +39,10 @@ mod telegram;
 mod testing;
 mod tree;
 mod whatsapp;
+mod mastodon;
+mod stamp;
+mod table;
+mod x;
 
 pub use document_kind::DocumentKind;
 pub use extract::extract_text;
@@ -50,8 +56,11 @@ pub use jsonl::{Jsonl, MAX_LINE_BYTES};
 pub use key::{hash_key, mint_key};
 pub use lines::{Line, Lines};
 pub use mail::Mail;
+pub use mastodon::Mastodon;
 pub use sink::{Attached, Attachment, Draft, Sink, Stop};
+pub use table::{Csv, Json, JsonLines};
 pub use tree::{
     Bounds, Entry, InMemory, Nested, OneFile, ReadSeek, Scratch, ScratchFile, Tree, file_name, safe_path,
     stem,
 };
+pub use x::X;
