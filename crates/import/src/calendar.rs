@@ -33,7 +33,7 @@ use crate::{Claim, Complaint, Format, Look, Sink, Stop, Tree, stem};
 
 /// iCalendar files.
 #[derive(Debug)]
-pub struct Ics;
+pub(crate) struct Ics;
 
 impl Format for Ics {
     fn name(&self) -> &'static str {

@@ -24,7 +24,7 @@ use crate::{Claim, Complaint, Draft, Format, Look, Sink, Stop, Tree, file_name, 
 
 /// vCard files.
 #[derive(Debug)]
-pub struct Vcf;
+pub(crate) struct Vcf;
 
 impl Format for Vcf {
     fn name(&self) -> &'static str {

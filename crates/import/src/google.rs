@@ -31,7 +31,7 @@ use crate::{Claim, Complaint, Format, Look, Sink, Stop, Tree, file_name};
 
 /// Archives from Google Takeout.
 #[derive(Debug)]
-pub struct Takeout;
+pub(crate) struct Takeout;
 
 /// How many JSON files of one folder are looked at before the folder is given up.
 const LOOKS: usize = 16;

@@ -42,7 +42,7 @@ const MARKS: [&str; 8] =
 
 /// Reads mail.
 #[derive(Debug)]
-pub struct Mail;
+pub(crate) struct Mail;
 
 impl Format for Mail {
     fn name(&self) -> &'static str {

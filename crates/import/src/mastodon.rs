@@ -28,7 +28,7 @@ const ACTOR: u64 = 4 * 1024 * 1024;
 
 /// A Mastodon archive, and those of servers that speak the same.
 #[derive(Clone, Copy, Debug)]
-pub struct Mastodon;
+pub(crate) struct Mastodon;
 
 impl Format for Mastodon {
     fn name(&self) -> &'static str {

@@ -30,15 +30,15 @@ use crate::{Claim, Format, Look, Sink, Stop, Tree, file_name, stem};
 
 /// Files of separated values.
 #[derive(Clone, Copy, Debug)]
-pub struct Csv;
+pub(crate) struct Csv;
 
 /// Files that hold one JSON text.
 #[derive(Clone, Copy, Debug)]
-pub struct Json;
+pub(crate) struct Json;
 
 /// Files that hold one JSON object per line, other than record envelopes.
 #[derive(Clone, Copy, Debug)]
-pub struct JsonLines;
+pub(crate) struct JsonLines;
 
 macro_rules! table_format {
     ($format:ident, $name:literal, $writing:expr) => {

@@ -29,7 +29,7 @@ use crate::{Claim, Draft, Format, Look, Sink, Stop, Tree};
 
 /// An X archive.
 #[derive(Clone, Copy, Debug)]
-pub struct X;
+pub(crate) struct X;
 
 impl Format for X {
     fn name(&self) -> &'static str {

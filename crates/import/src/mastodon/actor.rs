@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::post_text::{html_to_line, html_to_text};
 use crate::members::{flag, is_shallow, list, put, text};
+use crate::post_text::{html_to_line, html_to_text};
 use crate::{mint_key, stamp};
 
 /// The person, or nobody where `actor.json` is missing.

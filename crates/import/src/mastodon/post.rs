@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::actor::{Actor, author_of};
 use super::media::Waiting;
-use crate::post_text::{decode_entities, html_to_text};
 use crate::members::{flag, is_shallow, list, put, text, whole};
+use crate::post_text::{decode_entities, html_to_text};
 use crate::stamp;
 
 const PUBLIC: [&str; 3] = ["https://www.w3.org/ns/activitystreams#Public", "as:Public", "Public"];

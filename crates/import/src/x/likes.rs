@@ -4,8 +4,8 @@ use serde_json::Map;
 
 use super::files::Files;
 use super::{script, stamps, tell};
-use crate::post_text::decode_entities;
 use crate::members::{put, text};
+use crate::post_text::decode_entities;
 use crate::{Complaint, Sink, Stop, Tree, mint_key};
 
 pub(super) fn read(tree: &mut dyn Tree, files: &Files, sink: &mut dyn Sink) -> Result<(), Stop> {

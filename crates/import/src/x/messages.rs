@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 use super::media::{self, Waiting};
 use super::{Archive, script, stamps, tell};
 use crate::batch::Batch;
-use crate::post_text::decode_entities;
 use crate::json_elements::Found;
 use crate::members::{is_shallow, list, put, text};
+use crate::post_text::decode_entities;
 use crate::{Complaint, Sink, Stop, Tree, hash_key, mint_key};
 
 /// Most people of a conversation that are remembered.

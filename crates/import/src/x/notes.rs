@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::files::Files;
 use super::{Me, script, stamps, tell};
-use crate::post_text::decode_entities;
 use crate::members::{put, text};
+use crate::post_text::decode_entities;
 use crate::{Complaint, Sink, Stop, Tree, mint_key};
 
 /// Most text that is held: long posts are rare, and a paid feature.

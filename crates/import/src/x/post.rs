@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{Me, stamps};
-use crate::post_text::{decode_entities, html_to_line};
 use crate::members::{flag, is_shallow, list, put, text, whole};
 use crate::mint_key;
+use crate::post_text::{decode_entities, html_to_line};
 
 /// A post before its long text is known.
 pub(super) struct Post {
