@@ -229,7 +229,10 @@ impl<R: BufRead> Elements<R> {
             let available = self.bytes.fill()?;
             if available.is_empty() {
                 // A number at the very end of a text needs nothing after it.
-                if scan.scalar && self.open.is_empty() { break } else { return Err(Fault::Broken) }
+                if scan.inside == Inside::Scalar && self.open.is_empty() {
+                    break;
+                }
+                return Err(Fault::Broken);
             }
             let used = scan.run(available)?;
             too_long |= self.buffer.len() + used > longest;
@@ -246,46 +249,51 @@ impl<R: BufRead> Elements<R> {
 #[derive(Debug, Default)]
 struct Scan {
     depth: usize,
-    in_string: bool,
-    escaped: bool,
-    scalar: bool,
+    inside: Inside,
     complete: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Inside {
+    /// Between tokens.
+    #[default]
+    Structure,
+    Text,
+    /// In a text, after a backslash.
+    Escape,
+    /// A number or a word that is the whole value.
+    Scalar,
 }
 
 impl Scan {
     /// How many of these bytes belong to the value.
     fn run(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
         for (index, byte) in bytes.iter().enumerate() {
-            if self.in_string {
-                match byte {
-                    _ if self.escaped => self.escaped = false,
-                    b'\\' => self.escaped = true,
-                    b'"' => {
-                        self.in_string = false;
-                        self.complete = self.depth == 0;
-                    }
-                    _ => {}
+            match (self.inside, byte) {
+                (Inside::Escape, _) => self.inside = Inside::Text,
+                (Inside::Text, b'\\') => self.inside = Inside::Escape,
+                (Inside::Text, b'"') => {
+                    self.inside = Inside::Structure;
+                    self.complete = self.depth == 0;
                 }
-            } else if self.scalar {
-                if matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') {
+                (Inside::Scalar, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') => {
                     self.complete = true;
                     return Ok(index);
                 }
-            } else {
-                match byte {
-                    b'"' => self.in_string = true,
-                    b'{' | b'[' => {
-                        self.depth += 1;
-                        if self.depth > DEEPEST {
-                            return Err(Fault::Broken);
-                        }
+                (Inside::Text | Inside::Scalar, _) => {}
+                (Inside::Structure, b'"') => self.inside = Inside::Text,
+                (Inside::Structure, b'{' | b'[') => {
+                    self.depth += 1;
+                    if self.depth > DEEPEST {
+                        return Err(Fault::Broken);
                     }
-                    b'}' | b']' => {
-                        self.depth = self.depth.checked_sub(1).ok_or(Fault::Broken)?;
-                        self.complete = self.depth == 0;
-                    }
-                    _ => self.scalar = self.depth == 0,
                 }
+                (Inside::Structure, b'}' | b']') => {
+                    self.depth = self.depth.checked_sub(1).ok_or(Fault::Broken)?;
+                    self.complete = self.depth == 0;
+                }
+                (Inside::Structure, _) if self.depth == 0 => self.inside = Inside::Scalar,
+                (Inside::Structure, _) => {}
             }
             if self.complete {
                 return Ok(index + 1);

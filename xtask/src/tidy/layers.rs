@@ -3,7 +3,7 @@
 //! | Layer | May name | Never names |
 //! |---|---|---|
 //! | meaning | `wire` and pure libraries; `access` also `evidence` | runtimes, servers, clients, databases |
-//! | ports | meaning; `client` also hyper, rustls and tower | each other, databases, axum |
+//! | ports | meaning; `client` and `egress` also hyper and rustls | each other, databases, axum |
 //! | adapters | meaning and ports | one another, except `web` → `auth` |
 //! | assembly | everything below | – |
 //!
@@ -26,7 +26,7 @@ enum Layer {
 fn layer_of(folder: &str) -> Option<Layer> {
     Some(match folder {
         "wire" | "evidence" | "access" => Layer::Meaning,
-        "store" | "client" => Layer::Port,
+        "store" | "client" | "egress" => Layer::Port,
         "store-sqlite" | "store-postgres" | "search" | "import" | "mcp" | "auth" | "api" | "web"
         | "events" => Layer::Adapter,
         "server" | "cli" => Layer::Assembly,
@@ -112,8 +112,10 @@ fn refuse_foreign(folder: &str, layer: Layer, name: &str) -> Option<&'static str
     match layer {
         Layer::Meaning if is_one_of(name, &MACHINERY) => Some("meaning does no I/O"),
         Layer::Port if is_one_of(name, &["axum"]) => Some("a port knows no web framework"),
-        Layer::Port if folder != "client" && is_one_of(name, &["reqwest", "tower", "hyper"]) => {
-            Some("only `pdpp-client` among the ports speaks HTTP")
+        Layer::Port
+            if !["client", "egress"].contains(&folder) && is_one_of(name, &["reqwest", "tower", "hyper"]) =>
+        {
+            Some("only `pdpp-client` and `pdpp-egress` among the ports speak HTTP")
         }
         _ => None,
     }
@@ -158,6 +160,9 @@ mod tests {
         refused("pdpp-client", "axum", "web framework");
         refused("pdpp-store", "pdpp-search", "never another port or an adapter");
         allowed("pdpp-client", &["pdpp-wire", "hyper-util", "hyper-rustls", "rustls", "tower"]);
+        refused("pdpp-egress", "pdpp-client", "never another port");
+        refused("pdpp-egress", "axum", "web framework");
+        allowed("pdpp-egress", &["pdpp-access", "pdpp-wire", "hyper", "hyper-util", "rustls"]);
         allowed("pdpp-store", &["pdpp-access", "async-trait"]);
     }
 

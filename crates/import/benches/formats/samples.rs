@@ -90,14 +90,14 @@ impl Sample {
     pub(crate) fn parse_plainly(&self) {
         for (_, bytes) in &self.files {
             match self.plain {
-                Plain::Json => drop(serde_json::from_slice::<IgnoredAny>(bytes).unwrap()),
+                Plain::Json => whole(bytes),
                 Plain::Script => {
                     let start = bytes.iter().position(|byte| *byte == b'[').unwrap();
-                    drop(serde_json::from_slice::<IgnoredAny>(&bytes[start..]).unwrap());
+                    whole(&bytes[start..]);
                 }
                 Plain::JsonLines => {
                     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-                        drop(serde_json::from_slice::<IgnoredAny>(line).unwrap());
+                        whole(line);
                     }
                 }
                 Plain::Mail => {
@@ -121,6 +121,10 @@ impl Sample {
             }
         }
     }
+}
+
+fn whole(json: &[u8]) {
+    let IgnoredAny = serde_json::from_slice(json).unwrap();
 }
 
 /// A tree over the sample.

@@ -64,9 +64,9 @@ fn a_long_element_is_skipped_and_the_next_one_read() {
     check(
         long.as_bytes(),
         &[],
-        expect![[r#"
+        expect![[r"
         #1 too long
-        #2 2"#]],
+        #2 2"]],
     );
 }
 
@@ -75,16 +75,16 @@ fn a_text_that_stops_or_is_none_says_where() {
     check(
         b"[1,{\"a\":",
         &[],
-        expect![[r#"
+        expect![[r"
         #1 1
-        broken at 8"#]],
+        broken at 8"]],
     );
     check(
         b"[1 2]",
         &[],
-        expect![[r#"
+        expect![[r"
         #1 1
-        broken at 3"#]],
+        broken at 3"]],
     );
     check(b"", &[], expect!["broken at 0"]);
     check(b"{\"messages\":7}", &["messages"], expect!["enter 0"]);
