@@ -170,8 +170,13 @@ fn usage_faults_say_what_to_do() {
         let (got, line) = pdpp.fails(args);
         assert!(got == code && line.contains(said), "{args:?}: {got} {line}");
     };
-    check(&["import", "x.jsonl"], 64, "--manifest FILE");
-    check(&["import", "--manifest", &fixture("manifest.json"), "x.zip"], 64, "--format jsonl");
+    check(&["import", "x.jsonl"], 74, "cannot open x.jsonl");
+    let manifest = fixture("manifest.json");
+    check(
+        &["import", "--manifest", &manifest, "--format", "csv", "x.csv"],
+        64,
+        "leave --format out, or say jsonl",
+    );
     check(&["import", "--manifest", &fixture("manifest.json"), "x.jsonl"], 74, "cannot open x.jsonl");
     check(&["import", "--manifest", &fixture("records.jsonl"), "x.jsonl"], 1, "cannot be used");
     check(&["import"], 64, "PATH");

@@ -3,6 +3,7 @@
 //! A format claims the entries it can read by looking at them; the first to claim an entry reads it. One export may
 //! feed several formats (mail, calendar and contacts lie in one archive), and several accounts of one.
 
+use std::collections::HashSet;
 use std::io::{self, Read as _};
 
 use pdpp_wire::manifest::Manifest;
@@ -13,6 +14,12 @@ use crate::{Entry, Sink, Stop, Tree};
 pub trait Format: Sync {
     /// The name people say: `pdpp import --format NAME`.
     fn name(&self) -> &'static str;
+
+    /// Whether it reads anything of its shape, such as any table. It is not asked about what lies beside something that
+    /// another format knows: the settings file in a mail export is no table the owner wants.
+    fn is_general(&self) -> bool {
+        false
+    }
 
     /// What the tree holds of this format. Looks at paths first, and into the few entries that could be it.
     fn claim(&self, look: &mut Look<'_>) -> Vec<Claim>;
@@ -40,6 +47,8 @@ pub struct Claim {
 pub struct Look<'t> {
     tree: &'t mut dyn Tree,
     taken: Vec<bool>,
+    /// Beside something that was claimed, and of no interest to a general format.
+    beside: Vec<bool>,
 }
 
 impl std::fmt::Debug for Look<'_> {
@@ -52,12 +61,17 @@ impl<'t> Look<'t> {
     /// Looks at a whole tree.
     pub fn new(tree: &'t mut dyn Tree) -> Self {
         let taken = vec![false; tree.entries().len()];
-        Self { tree, taken }
+        let beside = vec![false; taken.len()];
+        Self { tree, taken, beside }
     }
 
     /// The entries nobody has claimed, with their numbers.
     pub fn unclaimed(&self) -> impl Iterator<Item = (usize, &Entry)> {
-        self.tree.entries().iter().enumerate().filter(|(index, _)| !self.taken[*index])
+        self.tree
+            .entries()
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !self.taken[*index] && !self.beside[*index])
     }
 
     /// The numbers of unclaimed entries whose path passes a test.
@@ -85,6 +99,21 @@ impl<'t> Look<'t> {
         crate::tree::read_whole(self.tree, index, most).ok()
     }
 
+    /// Leaves out whatever lies in the same folder or archive, at the top, as something that was claimed.
+    fn hide_beside_claimed(&mut self) {
+        let top = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
+        let entries = self.tree.entries();
+        let claimed: HashSet<String> = entries
+            .iter()
+            .zip(&self.taken)
+            .filter(|(_, taken)| **taken)
+            .map(|(entry, _)| top(&entry.path))
+            .collect();
+        for (entry, beside) in entries.iter().zip(&mut self.beside) {
+            *beside = claimed.contains(&top(&entry.path));
+        }
+    }
+
     fn take(&mut self, claim: &Claim) {
         for index in &claim.entries {
             self.taken[*index] = true;
@@ -105,12 +134,17 @@ pub struct Detected {
 pub fn detect(tree: &mut dyn Tree, formats: &[&dyn Format]) -> Detected {
     let mut look = Look::new(tree);
     let mut claims = Vec::new();
+    let mut particular = true;
     for (place, format) in formats.iter().enumerate() {
+        if std::mem::replace(&mut particular, !format.is_general()) && format.is_general() {
+            look.hide_beside_claimed();
+        }
         for claim in format.claim(&mut look) {
             look.take(&claim);
             claims.push((place, claim));
         }
     }
+    look.beside.fill(false);
     let unknown = look.unclaimed().map(|(index, _)| index).collect();
     Detected { claims, unknown }
 }
