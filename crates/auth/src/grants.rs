@@ -195,6 +195,8 @@ impl LocalAuthority {
             kind: TokenKind::Client { client_id, grant_ids: grant_ids.collect() },
             issued_at: self.clock.now(),
             expires_at,
+            resource: None,
+            family_id: None,
         };
         (secret, token)
     }

@@ -47,6 +47,8 @@ impl LocalAuthority {
             kind: TokenKind::Owner,
             issued_at: now,
             expires_at,
+            resource: None,
+            family_id: None,
         };
         self.store.issue(&[], &token).await?;
         Ok(IssuedOwnerToken { access_token, token_id, expires_at })
