@@ -47,7 +47,10 @@ fn same_loopback(own: &str, asked: &str) -> bool {
 
 fn loopback_port(host: &str) -> Option<&str> {
     ["localhost", "127.0.0.1", "[::1]"].into_iter().find_map(|name| {
-        let rest = host.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name)).map(|_| &host[name.len()..]);
+        let rest = host
+            .get(..name.len())
+            .filter(|start| start.eq_ignore_ascii_case(name))
+            .map(|_| &host[name.len()..]);
         rest.filter(|rest| rest.is_empty() || rest.starts_with(':'))
     })
 }
@@ -59,7 +62,9 @@ mod tests {
     #[test]
     fn the_server_and_its_mcp_endpoint_are_one_audience_and_nothing_else_is() {
         let audience = Audience::of("https://data.test");
-        for own in ["https://data.test", "https://data.test/", "https://data.test/mcp", "https://DATA.test/mcp"] {
+        for own in
+            ["https://data.test", "https://data.test/", "https://data.test/mcp", "https://DATA.test/mcp"]
+        {
             assert!(audience.is(own), "{own}");
         }
         for foreign in [

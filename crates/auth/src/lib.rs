@@ -23,13 +23,13 @@ pub use fault::AuthFault;
 pub use grants::{
     DEFAULT_GRANT_SECONDS, GrantOrder, GrantState, Issued, Revocation, TokenOrder, state_of_grant,
 };
-pub use ids::local_client_id;
 pub use http::{Asked, ENDPOINTS, Endpoint, MAX_BODY, SESSION_COOKIE, answer};
+pub use ids::local_client_id;
 pub use oauth::{
     AgentOutcome, AgentStarted, Approved, AuthorizationServer, AuthorizeOutcome, AuthorizeRequest,
-    ClientMetadata, ConsentHandle, DATA_ACCESS, Detail, DeviceStarted, Document, Entry,
-    Handover, Introspection, KnownClient, Limit, MetadataDocuments, Narrowing, Necessity, NoDocuments,
-    OAuthFault, OAuthSettings, Pushed, Registered, Review, SignedIn, SourceNarrowing, StreamAsk, TokenAnswer,
+    ClientMetadata, ConsentHandle, DATA_ACCESS, Detail, DeviceStarted, Document, Entry, Handover,
+    Introspection, KnownClient, Limit, MetadataDocuments, Narrowing, Necessity, NoDocuments, OAuthFault,
+    OAuthSettings, Pushed, Registered, Review, SignedIn, SourceNarrowing, StreamAsk, TokenAnswer,
 };
 pub use owner::{IssuedOwnerToken, OwnerReset};
 pub use selection::{DEFAULT_PURPOSE, SelectionArgs, parse_selections};

@@ -14,9 +14,9 @@ use tokio::task::JoinSet;
 
 use crate::hosts::Hosts;
 use crate::listener::{self, Bounds};
-use crate::{mcp_mount, oauth_mount};
 use crate::metrics::Metrics;
 use crate::{Personal, ServeConfig, owner_subject};
+use crate::{mcp_mount, oauth_mount};
 
 /// How often old ledger entries are dropped.
 const LEDGER_ROUND: Duration = Duration::from_hours(6);

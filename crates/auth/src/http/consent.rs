@@ -36,7 +36,13 @@ pub(super) async fn review(call: &mut Call) -> Result<Response<Bytes>, OAuthFaul
 pub(super) async fn approve(call: &mut Call) -> Result<Response<Bytes>, OAuthFault> {
     let owner = call.owner().await?;
     let params = call.json()?;
-    params.allow_only(&["request_uri", "approval_id", "user_code", "approval_review_revision", "narrowing"])?;
+    params.allow_only(&[
+        "request_uri",
+        "approval_id",
+        "user_code",
+        "approval_review_revision",
+        "narrowing",
+    ])?;
     let handle = handle(&params)?;
     let revision = params.required("approval_review_revision")?;
     let narrowing = narrowing(&params)?;

@@ -9,7 +9,6 @@ use super::respond::ok;
 use crate::oauth::{CODE, DEVICE, REFRESH};
 use crate::{AuthorizationServer, DATA_ACCESS, OAuthFault};
 
-#[expect(clippy::unused_async, reason = "every endpoint is called the same way")]
 pub(super) async fn serve(call: &mut Call) -> Result<Response<Bytes>, OAuthFault> {
     Ok(ok(&document(&call.server)))
 }

@@ -73,38 +73,137 @@ macro_rules! endpoint {
 
 /// Every endpoint.
 pub static ENDPOINTS: &[Endpoint] = &[
-    endpoint!("GET", "/.well-known/oauth-authorization-server", None, OAuth, any, metadata::serve,
-        "Say what this authorization server can do."),
-    endpoint!("GET", "/.well-known/openid-configuration", None, OAuth, any, metadata::serve,
-        "The same document, where some hosts look for it."),
-    endpoint!("POST", "/oauth/register", Some("client.register"), OAuth, any, register::create,
-        "Register a client."),
+    endpoint!(
+        "GET",
+        "/.well-known/oauth-authorization-server",
+        None,
+        OAuth,
+        any,
+        metadata::serve,
+        "Say what this authorization server can do."
+    ),
+    endpoint!(
+        "GET",
+        "/.well-known/openid-configuration",
+        None,
+        OAuth,
+        any,
+        metadata::serve,
+        "The same document, where some hosts look for it."
+    ),
+    endpoint!(
+        "POST",
+        "/oauth/register",
+        Some("client.register"),
+        OAuth,
+        any,
+        register::create,
+        "Register a client."
+    ),
     endpoint!("GET", "/oauth/register/{id}", None, OAuth, any, register::read, "Read a registration."),
-    endpoint!("DELETE", "/oauth/register/{id}", Some("client.delete"), OAuth, any, register::delete,
-        "Remove a registration and end its access."),
-    endpoint!("POST", "/oauth/par", Some("request.push"), Pdpp, any, par::serve, "Push a request for consent."),
-    endpoint!("GET", "/oauth/authorize", Some("request.authorize"), OAuth, own, authorize::serve,
-        "Bring the owner's browser to the consent page."),
-    endpoint!("POST", "/oauth/token", Some("token.issue"), OAuth, any, token::serve,
-        "Redeem a code, a refresh token or a device code."),
+    endpoint!(
+        "DELETE",
+        "/oauth/register/{id}",
+        Some("client.delete"),
+        OAuth,
+        any,
+        register::delete,
+        "Remove a registration and end its access."
+    ),
+    endpoint!(
+        "POST",
+        "/oauth/par",
+        Some("request.push"),
+        Pdpp,
+        any,
+        par::serve,
+        "Push a request for consent."
+    ),
+    endpoint!(
+        "GET",
+        "/oauth/authorize",
+        Some("request.authorize"),
+        OAuth,
+        own,
+        authorize::serve,
+        "Bring the owner's browser to the consent page."
+    ),
+    endpoint!(
+        "POST",
+        "/oauth/token",
+        Some("token.issue"),
+        OAuth,
+        any,
+        token::serve,
+        "Redeem a code, a refresh token or a device code."
+    ),
     endpoint!("POST", "/oauth/revoke", Some("token.revoke"), OAuth, any, revoke::serve, "End a token."),
-    endpoint!("POST", "/introspect", None, Pdpp, own, introspect::serve,
-        "Tell a resource server what a token stands for."),
-    endpoint!("POST", "/oauth/device_authorization", Some("request.device"), OAuth, any, device::serve,
-        "Start a device without a browser."),
+    endpoint!(
+        "POST",
+        "/introspect",
+        None,
+        Pdpp,
+        own,
+        introspect::serve,
+        "Tell a resource server what a token stands for."
+    ),
+    endpoint!(
+        "POST",
+        "/oauth/device_authorization",
+        Some("request.device"),
+        OAuth,
+        any,
+        device::serve,
+        "Start a device without a browser."
+    ),
     endpoint!("GET", "/consent", Some("consent.show"), Pdpp, own, consent::show, "Show what a request asks."),
-    endpoint!("POST", "/consent/review", Some("consent.review"), Pdpp, own, consent::review,
-        "Show what a narrowed request would grant."),
-    endpoint!("POST", "/consent/approve", Some("consent.approve"), Pdpp, own, consent::approve,
-        "Approve exactly what was shown."),
+    endpoint!(
+        "POST",
+        "/consent/review",
+        Some("consent.review"),
+        Pdpp,
+        own,
+        consent::review,
+        "Show what a narrowed request would grant."
+    ),
+    endpoint!(
+        "POST",
+        "/consent/approve",
+        Some("consent.approve"),
+        Pdpp,
+        own,
+        consent::approve,
+        "Approve exactly what was shown."
+    ),
     endpoint!("POST", "/consent/deny", Some("consent.deny"), Pdpp, own, consent::deny, "Deny a request."),
-    endpoint!("POST", "/consent/exchange", Some("token.exchange"), Pdpp, any, exchange::serve,
-        "Redeem an exchange code."),
+    endpoint!(
+        "POST",
+        "/consent/exchange",
+        Some("token.exchange"),
+        Pdpp,
+        any,
+        exchange::serve,
+        "Redeem an exchange code."
+    ),
     endpoint!("POST", "/grants/{id}/revoke", Some("grant.revoke"), Pdpp, any, grant::revoke, "End a grant."),
-    endpoint!("POST", "/agent-connect", Some("agent.connect"), Pdpp, any, agent::start,
-        "Wait for the outcome of a pushed request."),
-    endpoint!("POST", "/agent-connect/{id}/token", Some("agent.token"), Pdpp, any, agent::token,
-        "Fetch the outcome."),
+    endpoint!(
+        "POST",
+        "/agent-connect",
+        Some("agent.connect"),
+        Pdpp,
+        any,
+        agent::start,
+        "Wait for the outcome of a pushed request."
+    ),
+    endpoint!(
+        "POST",
+        "/agent-connect/{id}/token",
+        Some("agent.token"),
+        Pdpp,
+        any,
+        agent::token,
+        "Fetch the outcome."
+    ),
 ];
 
 /// Answers a request to one of the [`ENDPOINTS`]' paths.
@@ -118,7 +217,9 @@ pub async fn answer(server: &AuthorizationServer, asked: Asked) -> Response<Byte
             let endpoint = *endpoint;
             serve(server, &endpoint, asked).await
         }
-        None if cross_origin && *method == Method::OPTIONS => respond::preflight(here().map(|one| one.method)),
+        None if cross_origin && *method == Method::OPTIONS => {
+            respond::preflight(here().map(|one| one.method))
+        }
         None => {
             let allowed: Vec<_> = here().map(|endpoint| endpoint.method).collect();
             let envelope = here().next().map_or(Envelope::Pdpp, |endpoint| endpoint.envelope);

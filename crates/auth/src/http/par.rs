@@ -17,7 +17,13 @@ pub(super) async fn serve(call: &mut Call) -> Result<Response<Bytes>, OAuthFault
         call.by_client(client_id);
     }
     let pushed = if call.is_json()? && !params.has("response_type") {
-        params.allow_only(&["client_id", "authorization_details", "client_display", "scenario_id", "resource"])?;
+        params.allow_only(&[
+            "client_id",
+            "authorization_details",
+            "client_display",
+            "scenario_id",
+            "resource",
+        ])?;
         let details = params.value("authorization_details")?.unwrap_or(Value::Null);
         let claimed = params.value("client_display")?.and_then(|display| {
             display.get("name").and_then(Value::as_str).map(|name| name.chars().take(256).collect())

@@ -23,7 +23,8 @@ pub(super) async fn create(call: &mut Call) -> Result<Response<Bytes>, OAuthFaul
     }
     let registered = call.server.register(members, None).await?;
     call.entry.client_id = Some(registered.client_id.clone());
-    let mut body = description(call, registered.client_id.as_str(), &registered.metadata, registered.issued_at);
+    let mut body =
+        description(call, registered.client_id.as_str(), &registered.metadata, registered.issued_at);
     body["registration_access_token"] = registered.registration_token.reveal().into();
     Ok(json_with(StatusCode::CREATED, &body))
 }
@@ -47,7 +48,8 @@ pub(super) async fn delete(call: &mut Call) -> Result<Response<Bytes>, OAuthFaul
 }
 
 fn presented(call: &Call) -> Result<Secret, OAuthFault> {
-    let missing = || OAuthFault::refused(OAuthCode::InvalidToken, "Send the registration token as a bearer token.");
+    let missing =
+        || OAuthFault::refused(OAuthCode::InvalidToken, "Send the registration token as a bearer token.");
     call.bearer().map_err(|_| missing())?.ok_or_else(missing)
 }
 

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-    HeaderName, HeaderValue, LOCATION, PRAGMA, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, PRAGMA, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{Response, StatusCode};
@@ -119,7 +119,9 @@ pub(super) fn preflight(methods: impl Iterator<Item = &'static str>) -> Response
     if let Ok(value) = HeaderValue::try_from(methods) {
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, value);
     }
-    let names = HeaderValue::from_static("authorization, content-type, request-id, pdpp-version, mcp-protocol-version");
+    let names = HeaderValue::from_static(
+        "authorization, content-type, request-id, pdpp-version, mcp-protocol-version",
+    );
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names);
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     response
@@ -142,6 +144,9 @@ pub(super) fn guard(response: &mut Response<Bytes>, cross_origin: bool) {
     }
     if cross_origin {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("www-authenticate, retry-after, request-id"));
+        headers.insert(
+            ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("www-authenticate, retry-after, request-id"),
+        );
     }
 }

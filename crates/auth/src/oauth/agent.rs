@@ -41,9 +41,11 @@ pub enum AgentOutcome {
 impl AuthorizationServer {
     /// Lets the requester of pushed JSON wait.
     pub async fn start_agent(&self, request_uri: &str, client_id: &str) -> Result<AgentStarted, OAuthFault> {
-        let refused = || OAuthFault::invalid("The request is unknown, has ended, or someone waits for it already.");
+        let refused =
+            || OAuthFault::invalid("The request is unknown, has ended, or someone waits for it already.");
         let handle = request_uri.strip_prefix(PENDING).ok_or_else(refused)?;
-        let found = self.store().find_request(&RequestHandle::Pushed(Secret::presented(handle).hash())).await?;
+        let found =
+            self.store().find_request(&RequestHandle::Pushed(Secret::presented(handle).hash())).await?;
         let request = found.filter(|request| request.flow == Flow::Exchange).ok_or_else(refused)?;
         if request.client_id.as_str() != client_id {
             return Err(refused());

@@ -84,7 +84,12 @@ impl AuthorizationServer {
         }
         let client = self.store().find_client(&id).await?.ok_or_else(unknown)?;
         let metadata = read(&client)?;
-        Ok(KnownClient { client_id: id, source: client.source, metadata, first_seen: Some(client.first_seen) })
+        Ok(KnownClient {
+            client_id: id,
+            source: client.source,
+            metadata,
+            first_seen: Some(client.first_seen),
+        })
     }
 
     async fn described(&self, url: &str) -> Result<KnownClient, OAuthFault> {
@@ -116,8 +121,12 @@ impl AuthorizationServer {
             registration_token: None,
         };
         if self.store().put_client(&client, now).await? == ClientPut::Changed {
-            self.note("", "client.metadata_changed", super::Entry { client_id: Some(id.clone()), ..super::Entry::default() })
-                .await?;
+            self.note(
+                "",
+                "client.metadata_changed",
+                super::Entry { client_id: Some(id.clone()), ..super::Entry::default() },
+            )
+            .await?;
         }
         self.known_client(id.as_str()).await
     }

@@ -68,7 +68,9 @@ impl AuthorizationServer {
         let (now, flow) = (self.now(), waiting.request.flow);
         let code = match flow {
             Flow::Code => Some(handles::secret(self.entropy(), "oacode_")),
-            Flow::Exchange if waiting.request.agent_id.is_none() => Some(handles::secret(self.entropy(), "cex_")),
+            Flow::Exchange if waiting.request.agent_id.is_none() => {
+                Some(handles::secret(self.entropy(), "cex_"))
+            }
             _ => None,
         };
         let seconds = if flow == Flow::Code { CODE_SECONDS } else { FETCH_SECONDS };
@@ -116,7 +118,8 @@ impl AuthorizationServer {
         digest: &str,
         narrowing: Option<&Narrowing>,
     ) -> Result<(Narrowing, Vec<Proposal>), OAuthFault> {
-        let stale = || OAuthFault::invalid("What was shown is not what is asked now; look at the request again.");
+        let stale =
+            || OAuthFault::invalid("What was shown is not what is asked now; look at the request again.");
         let fits = |review: &Review| review.digest == digest || review.revision == digest;
         let (base, proposals) = self.render(subject_id, waiting, None)?;
         if let Some(narrowing) = narrowing {
@@ -196,7 +199,9 @@ impl AuthorizationServer {
 fn held(decided: Decided) -> Result<(), OAuthFault> {
     match decided {
         Decided::Done => Ok(()),
-        Decided::Conflict => Err(OAuthFault::denied(Code::ApprovalConflict, "This request has been decided.")),
+        Decided::Conflict => {
+            Err(OAuthFault::denied(Code::ApprovalConflict, "This request has been decided."))
+        }
         Decided::Expired | Decided::Unknown => Err(nothing_waits()),
     }
 }

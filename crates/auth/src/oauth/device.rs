@@ -70,7 +70,11 @@ impl AuthorizationServer {
     }
 
     /// Polls with a device code; it gives tokens once.
-    pub async fn redeem_device(&self, device_code: &Secret, client_id: &str) -> Result<TokenAnswer, OAuthFault> {
+    pub async fn redeem_device(
+        &self,
+        device_code: &Secret,
+        client_id: &str,
+    ) -> Result<TokenAnswer, OAuthFault> {
         self.known_client(client_id).await?;
         let unknown = || OAuthFault::grant("The device code is unknown, or was not given to this client.");
         let handle = RequestHandle::DeviceCode(device_code.hash());

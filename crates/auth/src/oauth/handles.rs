@@ -62,7 +62,8 @@ pub(crate) fn user_code(entropy: &dyn Entropy) -> String {
 
 /// A typed code as it is recognised: in capitals, whatever stands between its letters.
 pub(crate) fn typed_user_code(text: &str) -> Option<Secret> {
-    let letters: String = text.chars().filter(|c| !matches!(c, '-' | ' ')).map(|c| c.to_ascii_uppercase()).collect();
+    let letters: String =
+        text.chars().filter(|c| !matches!(c, '-' | ' ')).map(|c| c.to_ascii_uppercase()).collect();
     let sane = letters.len() == USER_CODE_LENGTH && letters.bytes().all(|b| USER_CODE_LETTERS.contains(&b));
     sane.then(|| Secret::presented(letters))
 }

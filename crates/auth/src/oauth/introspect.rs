@@ -55,7 +55,8 @@ impl AuthorizationServer {
             Principal::Client(client) => {
                 body.insert("pdpp_token_kind".to_owned(), "client".into());
                 body.insert("client_id".to_owned(), json!(client.client_id()));
-                let grants: Vec<Grant> = client.grants().iter().map(|grant| grant.document().clone()).collect();
+                let grants: Vec<Grant> =
+                    client.grants().iter().map(|grant| grant.document().clone()).collect();
                 add_grants(&mut body, &grants);
             }
         }

@@ -130,18 +130,16 @@ impl AuthorizationServer {
             expires_at: family_ends,
         });
         let ends = if refreshable { Some(access_end(&kind, now, family_ends)) } else { last_end(&grants) };
-        let (access_token, token) = self.access_token(
-            NewToken {
-                hash: first.hash(),
-                token_id: mint_token_id(self.entropy()),
-                subject_id: subject_id.clone(),
-                kind,
-                issued_at: now,
-                expires_at: ends,
-                resource: Some(ask.resource),
-                family_id: family.as_ref().map(|family| family.family_id.clone()),
-            },
-        );
+        let (access_token, token) = self.access_token(NewToken {
+            hash: first.hash(),
+            token_id: mint_token_id(self.entropy()),
+            subject_id: subject_id.clone(),
+            kind,
+            issued_at: now,
+            expires_at: ends,
+            resource: Some(ask.resource),
+            family_id: family.as_ref().map(|family| family.family_id.clone()),
+        });
         let token_id = token.token_id.clone();
         let refresh_token = family.is_some().then_some(first);
         let redemption = Redemption { approval_id: request.approval_id.clone(), token, family, at: now };

@@ -48,9 +48,8 @@ impl AuthorizationServer {
         entry: Entry,
         refused: Option<Code>,
     ) -> Result<(), OAuthFault> {
-        let short = |id: ClientId| {
-            ClientId::parse(id.as_str().chars().take(MAX_CLIENT).collect::<String>()).ok()
-        };
+        let short =
+            |id: ClientId| ClientId::parse(id.as_str().chars().take(MAX_CLIENT).collect::<String>()).ok();
         let disclosure = Disclosure {
             at: self.now(),
             subject_id: entry.subject_id.unwrap_or_else(|| self.settings.subject_id.clone()),

@@ -77,8 +77,17 @@ impl ClientMetadata {
             Some(_) => return Err(refused("`application_type` is `web` or `native`.")),
         };
         let known = [
-            "client_name", "client_uri", "logo_uri", "policy_uri", "tos_uri", "redirect_uris", "grant_types",
-            "response_types", "token_endpoint_auth_method", "application_type", "issuer_subject_id",
+            "client_name",
+            "client_uri",
+            "logo_uri",
+            "policy_uri",
+            "tos_uri",
+            "redirect_uris",
+            "grant_types",
+            "response_types",
+            "token_endpoint_auth_method",
+            "application_type",
+            "issuer_subject_id",
         ];
         let other = members.iter().filter(|(name, _)| !known.contains(&name.as_str()));
         Ok(Self {
@@ -132,7 +141,10 @@ fn grant_types(members: &Map<String, Value>, redirects: &[String]) -> Result<Vec
         None => vec![CODE.to_owned(), REFRESH.to_owned()],
     };
     if let Some(unknown) = types.iter().find(|kind| ![CODE, REFRESH, DEVICE].contains(&kind.as_str())) {
-        return Err(refused(format!("The grant type '{}' is not given here.", super::server::shown(unknown))));
+        return Err(refused(format!(
+            "The grant type '{}' is not given here.",
+            super::server::shown(unknown)
+        )));
     }
     let has = |kind: &str| types.iter().any(|own| own == kind);
     if has(CODE) && redirects.is_empty() {

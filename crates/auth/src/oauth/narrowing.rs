@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use pdpp_wire::manifest::StreamDeclaration;
+use pdpp_wire::manifest::{FieldDeclaration, StreamDeclaration};
 use pdpp_wire::{ConnectionId, GrantStream, Instant, TimeConstraint};
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,10 @@ impl Narrowing {
     pub(super) fn check(&self, details: &[Detail], now: Instant) -> Result<(), OAuthFault> {
         let known = |index: &String| index.parse::<usize>().is_ok_and(|index| index < details.len());
         if let Some(unknown) = self.sources.keys().find(|index| !known(index)) {
-            return Err(OAuthFault::invalid(format!("The request has no entry {}.", super::server::shown(unknown))));
+            return Err(OAuthFault::invalid(format!(
+                "The request has no entry {}.",
+                super::server::shown(unknown)
+            )));
         }
         match self.expires_at.as_deref().map(Instant::parse) {
             Some(None) => Err(OAuthFault::invalid("`expires_at` is no time.")),
@@ -81,7 +84,8 @@ fn narrow(proposal: &mut Proposal, narrowing: &SourceNarrowing) -> Result<(), OA
     let streams = &mut proposal.grant.streams;
     let asked = |name: &str| streams.iter().any(|stream| stream.name.as_str() == name);
     let named = narrowing.streams.iter().flatten().chain(narrowing.fields.keys());
-    let named = named.chain(narrowing.connections.keys()).chain(narrowing.since.keys()).chain(narrowing.until.keys());
+    let named =
+        named.chain(narrowing.connections.keys()).chain(narrowing.since.keys()).chain(narrowing.until.keys());
     if let Some(unknown) = named.into_iter().find(|name| !asked(name)) {
         return Err(widens(&format!("the stream '{}'", super::server::shown(unknown))));
     }
@@ -89,7 +93,9 @@ fn narrow(proposal: &mut Proposal, narrowing: &SourceNarrowing) -> Result<(), OA
         streams.retain(|stream| kept.iter().any(|name| name == stream.name.as_str()));
     }
     if streams.is_empty() {
-        return Err(OAuthFault::invalid("No stream is left; deny the request, or leave the whole entry out."));
+        return Err(OAuthFault::invalid(
+            "No stream is left; deny the request, or leave the whole entry out.",
+        ));
     }
     let manifest = std::sync::Arc::clone(&proposal.source.manifest);
     for stream in streams {
@@ -118,7 +124,7 @@ fn narrow_fields(
     if !declaration.selects_fields() && fields.len() < stream.fields.len() {
         return Err(OAuthFault::invalid(format!("The stream '{}' comes with all its fields.", stream.name)));
     }
-    let required = |name: &str| declaration.find_field(name).is_some_and(|field| field.required());
+    let required = |name: &str| declaration.find_field(name).is_some_and(FieldDeclaration::required);
     stream.fields.retain(|name| fields.contains(name) || required(name));
     if stream.fields.is_empty() {
         return Err(OAuthFault::invalid(format!("No field of '{}' is left.", stream.name)));

@@ -2,7 +2,7 @@
 //! chosen.
 
 use pdpp_access::{Catalogue, Connection, Source};
-use pdpp_wire::manifest::StreamDeclaration;
+use pdpp_wire::manifest::{FieldDeclaration, StreamDeclaration};
 use serde_json::{Value, json};
 
 /// The sources with readable connections; a connection is readable once a record has arrived.
@@ -34,8 +34,8 @@ fn stream(declaration: &StreamDeclaration) -> Value {
         "name": declaration.name(),
         "description": declaration.document().get("description"),
         "display": declaration.document().get("display"),
-        "fields": fields.clone().map(|field| field.name()).collect::<Vec<_>>(),
-        "required_fields": fields.filter(|field| field.required()).map(|field| field.name()).collect::<Vec<_>>(),
+        "fields": fields.clone().map(FieldDeclaration::name).collect::<Vec<_>>(),
+        "required_fields": fields.filter(|field| field.required()).map(FieldDeclaration::name).collect::<Vec<_>>(),
         "selects_fields": declaration.selects_fields(),
         "time_field": declaration.consent_time_field(),
     })

@@ -48,7 +48,9 @@ impl AuthorizationServer {
         let request = request.ok_or_else(|| OAuthFault::denied(Code::NotFound, "There is no such code."))?;
         match &request.state {
             RequestState::Approved { redeemed_at: None, redeem_until, .. } if *redeem_until > self.now() => {}
-            RequestState::Approved { redeemed_at: Some(_), .. } => return Err(gone("The code was used before.")),
+            RequestState::Approved { redeemed_at: Some(_), .. } => {
+                return Err(gone("The code was used before."));
+            }
             _ => return Err(gone("The code has expired.")),
         }
         match self.issue_for(&request).await {

@@ -10,7 +10,17 @@ const MAX_BYTES: usize = 2_048;
 
 /// Schemes a browser must never be sent to.
 const DANGEROUS: [&str; 12] = [
-    "about", "blob", "chrome", "data", "file", "filesystem", "ftp", "javascript", "mailto", "vbscript", "view-source",
+    "about",
+    "blob",
+    "chrome",
+    "data",
+    "file",
+    "filesystem",
+    "ftp",
+    "javascript",
+    "mailto",
+    "vbscript",
+    "view-source",
     "ws",
 ];
 
@@ -176,11 +186,14 @@ mod tests {
 
     #[test]
     fn a_redirect_uri_matches_letter_by_letter_but_for_a_loopback_port() {
-        let registered = ["https://app.test/cb", "http://127.0.0.1:7000/cb", "http://localhost/x?y=1"]
-            .map(str::to_owned);
-        for good in
-            ["https://app.test/cb", "http://127.0.0.1:9999/cb", "http://127.0.0.1/cb", "http://localhost:1/x?y=1"]
-        {
+        let registered =
+            ["https://app.test/cb", "http://127.0.0.1:7000/cb", "http://localhost/x?y=1"].map(str::to_owned);
+        for good in [
+            "https://app.test/cb",
+            "http://127.0.0.1:9999/cb",
+            "http://127.0.0.1/cb",
+            "http://localhost:1/x?y=1",
+        ] {
             assert!(is_registered(&registered, good), "{good}");
         }
         for bad in [

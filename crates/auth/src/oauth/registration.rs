@@ -52,7 +52,8 @@ impl AuthorizationServer {
         client_id: &str,
         token: &Secret,
     ) -> Result<(RegisteredClient, ClientMetadata), OAuthFault> {
-        let refused = || OAuthFault::refused(OAuthCode::InvalidToken, "The registration token does not serve.");
+        let refused =
+            || OAuthFault::refused(OAuthCode::InvalidToken, "The registration token does not serve.");
         let client_id = ClientId::parse(client_id).map_err(|_| refused())?;
         let client = self.store().find_client(&client_id).await?.ok_or_else(refused)?;
         if client.registration_token != Some(token.hash()) {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use pdpp_access::{Catalogue, GrantTerms, Secret, Source, resolve_selection};
 use pdpp_store::{Flow, RequestHandle, RequestState, StagedRequest};
+use pdpp_wire::manifest::FieldDeclaration;
 use pdpp_wire::{ApprovalId, Code, ConnectionId, Grant, GrantId, GrantStream, SubjectId};
 use serde_json::{Value, json};
 
@@ -16,8 +17,8 @@ use super::ask::Ask;
 use super::digest::digest;
 use super::stage::nothing_waits;
 use super::{
-    AuthorizationServer, Detail, KnownClient, Narrowing, OAuthFault, PENDING, RedirectUri, handles, narrowing,
-    picker,
+    AuthorizationServer, Detail, KnownClient, Narrowing, OAuthFault, PENDING, RedirectUri, handles,
+    narrowing, picker,
 };
 
 /// Names the shape of the artifact.
@@ -200,7 +201,7 @@ impl AuthorizationServer {
         narrowing.check(details, self.now())?;
         let proposals = self.propose(&waiting.catalogue, details)?;
         let proposals = narrowing::apply(proposals, narrowing)?;
-        let artifact = self.artifact(subject_id, waiting, (narrowing, &proposals));
+        let artifact = artifact(subject_id, waiting, (narrowing, &proposals));
         let digest = digest(&artifact);
         let review = Review {
             approval_id: waiting.request.approval_id.clone(),
@@ -210,32 +211,31 @@ impl AuthorizationServer {
         };
         Ok((review, proposals))
     }
+}
 
-    fn artifact(
-        &self,
-        subject_id: &SubjectId,
-        waiting: &Waiting,
-        (narrowing, proposals): (&Narrowing, &[Proposal]),
-    ) -> Value {
-        let Waiting { request, ask, client, catalogue } = waiting;
-        let owner_token = request.flow == Flow::OwnerDevice;
-        let picker = ask.details.is_empty() && !owner_token;
-        json!({
-            "version": VERSION,
-            "approval_id": request.approval_id,
-            "requested_at": request.created_at.to_rfc3339(),
-            "decide_until": request.expires_at.to_rfc3339(),
-            "subject": { "id": subject_id },
-            "grants": if owner_token { "owner_token" } else { "data_access" },
-            "client": client_facts(client, ask),
-            "delivery": delivery(request, ask),
-            "resource": ask.resource,
-            "expires_at": narrowing.expires_at,
-            "ai_training_consented": narrowing.ai_training_consented,
-            "sources": proposals.iter().map(source_facts).collect::<Vec<_>>(),
-            "picker": picker.then(|| picker::offer(catalogue)),
-        })
-    }
+fn artifact(
+    subject_id: &SubjectId,
+    waiting: &Waiting,
+    (narrowing, proposals): (&Narrowing, &[Proposal]),
+) -> Value {
+    let Waiting { request, ask, client, catalogue } = waiting;
+    let owner_token = request.flow == Flow::OwnerDevice;
+    let picker = ask.details.is_empty() && !owner_token;
+    json!({
+        "version": VERSION,
+        "approval_id": request.approval_id,
+        "requested_at": request.created_at.to_rfc3339(),
+        "decide_until": request.expires_at.to_rfc3339(),
+        "subject": { "id": subject_id },
+        "grants": if owner_token { "owner_token" } else { "data_access" },
+        "client": client_facts(client, ask),
+        "delivery": delivery(request, ask),
+        "resource": ask.resource,
+        "expires_at": narrowing.expires_at,
+        "ai_training_consented": narrowing.ai_training_consented,
+        "sources": proposals.iter().map(source_facts).collect::<Vec<_>>(),
+        "picker": picker.then(|| picker::offer(catalogue)),
+    })
 }
 
 fn client_facts(client: &KnownClient, ask: &Ask) -> Value {
@@ -288,7 +288,12 @@ fn source_facts(proposal: &Proposal) -> Value {
     })
 }
 
-fn stream_facts(source: &Source, stream: &GrantStream, optional: bool, choose_from: &[ConnectionId]) -> Value {
+fn stream_facts(
+    source: &Source,
+    stream: &GrantStream,
+    optional: bool,
+    choose_from: &[ConnectionId],
+) -> Value {
     let declaration = source.manifest.find_stream(stream.name.as_str());
     let fields = || declaration.iter().flat_map(|declaration| declaration.fields());
     let named = |id: &ConnectionId| {
@@ -305,9 +310,9 @@ fn stream_facts(source: &Source, stream: &GrantStream, optional: bool, choose_fr
         "connections": granted,
         "choose_connection": open.then(|| choose_from.iter().map(named).collect::<Vec<_>>()),
         "fields": stream.fields,
-        "required_fields": fields().filter(|field| field.required()).map(|field| field.name()).collect::<Vec<_>>(),
+        "required_fields": fields().filter(|field| field.required()).map(FieldDeclaration::name).collect::<Vec<_>>(),
         "withheld_fields": fields()
-            .map(|field| field.name())
+            .map(FieldDeclaration::name)
             .filter(|name| !stream.fields.iter().any(|granted| granted == name))
             .collect::<Vec<_>>(),
         "time_field": declaration.and_then(|declaration| declaration.consent_time_field()),

@@ -19,7 +19,11 @@ pub(crate) struct Ended {
 impl AuthorizationServer {
     /// Ends a token for the client it was given to. A refresh token ends its whole line; what nobody knows has ended
     /// already, so that nothing can be learnt here.
-    pub(crate) async fn revoke_token(&self, token: &Secret, client_id: &str) -> Result<Option<Ended>, OAuthFault> {
+    pub(crate) async fn revoke_token(
+        &self,
+        token: &Secret,
+        client_id: &str,
+    ) -> Result<Option<Ended>, OAuthFault> {
         self.known_client(client_id).await?;
         let foreign = || OAuthFault::grant("The token was given to another client.");
         let (hash, now) = (token.hash(), self.now());
@@ -51,7 +55,8 @@ impl AuthorizationServer {
         bearer: &Secret,
         grant_id: &str,
     ) -> Result<(Revocation, Ended), OAuthFault> {
-        let unknown = || OAuthFault::denied(Code::AuthenticationError, "The bearer token does not serve here.");
+        let unknown =
+            || OAuthFault::denied(Code::AuthenticationError, "The bearer token does not serve here.");
         let token = self.store().find_token(&bearer.hash()).await?.ok_or_else(unknown)?;
         if token.revoked_at.is_some() || token.expires_at.is_some_and(|at| at <= self.now()) {
             return Err(unknown());
@@ -59,7 +64,10 @@ impl AuthorizationServer {
         let nobodys = || OAuthFault::denied(Code::NotFound, "There is no such grant.");
         let grant_id = GrantId::parse(grant_id).map_err(|_| nobodys())?;
         if token.kind != TokenKind::Owner && !grants_of(&token.kind).contains(&grant_id) {
-            return Err(OAuthFault::denied(Code::PermissionError, "The token does not stand for this grant."));
+            return Err(OAuthFault::denied(
+                Code::PermissionError,
+                "The token does not stand for this grant.",
+            ));
         }
         let revocation = self.authority.revoke(&token.subject_id, &grant_id).await?;
         Ok((revocation, Ended { grant_ids: vec![grant_id], ..ended(&token) }))

@@ -71,9 +71,8 @@ impl AuthorizationServer {
     /// The owner a session stands for.
     pub async fn session_owner(&self, secret: &Secret) -> Result<OwnerPrincipal, OAuthFault> {
         let session = self.session(secret).await?;
-        let session = session.ok_or_else(|| {
-            OAuthFault::denied(Code::OwnerSessionRequired, "Sign in as the owner first.")
-        })?;
+        let session = session
+            .ok_or_else(|| OAuthFault::denied(Code::OwnerSessionRequired, "Sign in as the owner first."))?;
         Ok(OwnerPrincipal { subject_id: session.subject_id, token_id: None })
     }
 

@@ -91,7 +91,9 @@ impl AuthorizationServer {
         let uri = redirect_of(&client, request.redirect_uri.as_deref())?;
         let (client_id, state) = (client.client_id.clone(), request.state.clone());
         match self.stage_code(client, uri.clone(), request).await {
-            Ok((_, consent)) => Ok(AuthorizeOutcome::Consent { location: self.consent_url(&consent), client_id }),
+            Ok((_, consent)) => {
+                Ok(AuthorizeOutcome::Consent { location: self.consent_url(&consent), client_id })
+            }
             Err(fault @ OAuthFault::Store(_)) => Err(fault),
             Err(fault) => {
                 let location = self.error_location(&uri, state.as_deref(), &fault);
@@ -243,7 +245,8 @@ impl AuthorizationServer {
     async fn open_pushed(&self, uri: &str, client_id: Option<&str>) -> Result<AuthorizeOutcome, OAuthFault> {
         let gone = || OAuthFault::invalid("The `request_uri` is unknown, used or has expired.");
         let handle = uri.strip_prefix(PUSHED).ok_or_else(gone)?;
-        let found = self.store().find_request(&RequestHandle::Pushed(Secret::presented(handle).hash())).await?;
+        let found =
+            self.store().find_request(&RequestHandle::Pushed(Secret::presented(handle).hash())).await?;
         let request = found.filter(|request| request.flow == Flow::Code).ok_or_else(gone)?;
         if required(client_id, "client_id")? != request.client_id.as_str()
             || request.state != RequestState::Pending

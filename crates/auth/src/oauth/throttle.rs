@@ -30,7 +30,10 @@ impl Limit {
 
 /// Counts per limit and address.
 #[derive(Debug, Default)]
-pub(crate) struct Throttle(Mutex<HashMap<(&'static str, String), (Instant, u32)>>);
+pub(crate) struct Throttle(Mutex<HashMap<(&'static str, String), Window>>);
+
+/// When a window ends, and what was counted in it.
+type Window = (Instant, u32);
 
 impl AuthorizationServer {
     /// Counts one more, or says how long to wait.

@@ -41,7 +41,10 @@ fn insert_member(connection: &Connection, hash: &SecretHash, family: &str, gener
     Ok(())
 }
 
-pub(super) fn find_presented(connection: &Connection, hash: &SecretHash) -> Outcome<Option<PresentedRefresh>> {
+pub(super) fn find_presented(
+    connection: &Connection,
+    hash: &SecretHash,
+) -> Outcome<Option<PresentedRefresh>> {
     let sql = "SELECT f.family_id, f.subject_id, f.client_id, f.kind, f.resource, f.generation, f.rotated_at,
                       f.expires_at, f.revoked_at, t.generation
                FROM refresh_tokens t JOIN refresh_families f ON f.family_id = t.family_id WHERE t.hash = ?1";
@@ -99,9 +102,8 @@ pub(super) fn rotate(connection: &Connection, rotation: &Rotation) -> Outcome<Ro
     let found = statement.query_row(params![family, rotation.at.micros()], |row| {
         Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, bool>(1)?, row.get::<_, bool>(2)?))
     });
-    let (generation, of_client) = match found.optional()? {
-        Some((generation, true, of_client)) => (generation, of_client),
-        _ => return Ok(Rotated::Ended),
+    let Some((generation, true, of_client)) = found.optional()? else {
+        return Ok(Rotated::Ended);
     };
     if generation != rotation.seen_generation {
         return Ok(Rotated::Overtaken);
@@ -112,7 +114,8 @@ pub(super) fn rotate(connection: &Connection, rotation: &Rotation) -> Outcome<Ro
     }
     if let Some(successor) = &rotation.successor {
         insert_member(connection, successor, family, generation + 1)?;
-        let sql = "UPDATE refresh_families SET generation = generation + 1, rotated_at = ?2 WHERE family_id = ?1";
+        let sql =
+            "UPDATE refresh_families SET generation = generation + 1, rotated_at = ?2 WHERE family_id = ?1";
         connection.prepare_cached(sql)?.execute(params![family, rotation.at.micros()])?;
     }
     insert_token(connection, &rotation.token)?;

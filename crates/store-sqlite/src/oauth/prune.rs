@@ -22,10 +22,7 @@ pub(super) fn prune(connection: &Connection, at: Instant) -> Outcome<u64> {
     let mut pruned = 0;
     for (sql, before) in [
         ("DELETE FROM oauth_requests WHERE expires_at <= ?1", at.plus_seconds(-DAY)),
-        (
-            "DELETE FROM tokens WHERE family_id IS NOT NULL AND expires_at <= ?1",
-            at.plus_seconds(-DAY),
-        ),
+        ("DELETE FROM tokens WHERE family_id IS NOT NULL AND expires_at <= ?1", at.plus_seconds(-DAY)),
         (
             "DELETE FROM refresh_families WHERE expires_at <= ?1 OR revoked_at <= ?1",
             at.plus_seconds(-FAMILY_DAYS * DAY),

@@ -98,7 +98,8 @@ pub(super) fn redeem(connection: &Connection, redemption: &Redemption) -> Outcom
 }
 
 pub(super) fn end_redeemed(connection: &Connection, id: &ApprovalId, at: Instant) -> Outcome<()> {
-    let sql = "SELECT family_id, token FROM oauth_requests WHERE approval_id = ?1 AND redeemed_at IS NOT NULL";
+    let sql =
+        "SELECT family_id, token FROM oauth_requests WHERE approval_id = ?1 AND redeemed_at IS NOT NULL";
     let mut statement = connection.prepare_cached(sql)?;
     let found: Option<(Option<String>, Option<[u8; 32]>)> =
         statement.query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;

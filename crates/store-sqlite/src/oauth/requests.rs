@@ -1,14 +1,17 @@
 //! Requests for consent while they wait.
 
 use pdpp_access::SecretHash;
-use pdpp_store::{AgentAttached, Flow, NewRequest, Polled, RequestHandle, RequestState, Staged, StagedRequest};
+use pdpp_store::{
+    AgentAttached, Flow, NewRequest, Polled, RequestHandle, RequestState, Staged, StagedRequest,
+};
 use pdpp_wire::{ApprovalId, ClientId, GrantId, Instant, SubjectId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params};
 
 use crate::fault::{Fault, Outcome};
 
-const SELECT: &str = "SELECT approval_id, flow, client_id, document, created_at, expires_at, review, agent_id,
+const SELECT: &str =
+    "SELECT approval_id, flow, client_id, document, created_at, expires_at, review, agent_id,
                              state, subject_id, redeem_until, redeemed_at FROM oauth_requests";
 
 /// Seconds by which an impatient asker's interval grows, as RFC 8628 says, and where it stops.
@@ -24,7 +27,8 @@ pub(super) fn stage(connection: &Connection, request: &NewRequest, most_pending:
     if pending >= most_pending {
         return Ok(Staged::TooMany);
     }
-    let sql = "INSERT INTO oauth_requests (approval_id, flow, client_id, pushed, consent, device_code, user_code,
+    let sql =
+        "INSERT INTO oauth_requests (approval_id, flow, client_id, pushed, consent, device_code, user_code,
                    document, created_at, expires_at, poll_interval)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     let bytes = |hash: &Option<SecretHash>| hash.as_ref().map(|hash| *hash.as_bytes());
@@ -52,7 +56,8 @@ pub(super) fn find(connection: &Connection, handle: &RequestHandle) -> Outcome<O
 }
 
 pub(super) fn list(connection: &Connection, at: Instant) -> Outcome<Vec<StagedRequest>> {
-    let sql = format!("{SELECT} WHERE state = 'pending' AND expires_at > ?1 ORDER BY created_at, approval_id");
+    let sql =
+        format!("{SELECT} WHERE state = 'pending' AND expires_at > ?1 ORDER BY created_at, approval_id");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([at.micros()])?;
     let mut requests = Vec::new();
@@ -70,11 +75,8 @@ pub(super) fn open(
 ) -> Outcome<bool> {
     let sql = "UPDATE oauth_requests SET consent = ?2
                WHERE approval_id = ?1 AND state = 'pending' AND expires_at > ?3";
-    let changed = connection.prepare_cached(sql)?.execute(params![
-        id.as_str(),
-        consent.as_bytes(),
-        at.micros()
-    ])?;
+    let changed =
+        connection.prepare_cached(sql)?.execute(params![id.as_str(), consent.as_bytes(), at.micros()])?;
     Ok(changed > 0)
 }
 

@@ -27,7 +27,11 @@ pub(super) fn put(connection: &Connection, hash: &SecretHash, session: &OwnerSes
     Ok(())
 }
 
-pub(super) fn touch(connection: &Connection, hash: &SecretHash, at: Instant) -> Outcome<Option<OwnerSession>> {
+pub(super) fn touch(
+    connection: &Connection,
+    hash: &SecretHash,
+    at: Instant,
+) -> Outcome<Option<OwnerSession>> {
     let sql = "UPDATE owner_sessions SET last_used_at = ?2
                WHERE hash = ?1 AND revoked_at IS NULL AND expires_at > ?2";
     connection.prepare_cached(sql)?.execute(params![hash.as_bytes(), at.micros()])?;
