@@ -8,6 +8,7 @@ use pdpp_store::StoreError;
 use pdpp_wire::{ClientId, Code};
 
 use super::body::{Params, parse_form, parse_json};
+use super::respond::Envelope;
 use crate::{AuthorizationServer, Entry, Limit, OAuthFault};
 
 /// The cookie that holds an owner's session.
@@ -39,11 +40,13 @@ pub(super) struct Call {
     pub(super) entry: Entry,
     /// What it turned out to be, when the endpoint does several things.
     pub(super) action: Option<&'static str>,
+    /// How a refusal is said, when the endpoint speaks to two kinds of clients.
+    pub(super) envelope: Option<Envelope>,
 }
 
 impl Call {
     pub(super) fn new(server: AuthorizationServer, asked: Asked) -> Self {
-        Self { server, asked, entry: Entry::default(), action: None }
+        Self { server, asked, entry: Entry::default(), action: None, envelope: None }
     }
 
     pub(super) fn id(&self) -> &str {

@@ -240,6 +240,7 @@ async fn serve(server: &AuthorizationServer, endpoint: &Endpoint, asked: Asked) 
     let (request_id, head) = (asked.request_id.clone(), asked.parts.method == Method::HEAD);
     let mut call = Call::new(server.clone(), asked);
     let outcome = (endpoint.handler)(&mut call).await;
+    let envelope = call.envelope.unwrap_or(endpoint.envelope);
     let outcome = match (endpoint.action, outcome) {
         (None, outcome) => outcome,
         (Some(action), Ok(response)) => {
@@ -255,7 +256,7 @@ async fn serve(server: &AuthorizationServer, endpoint: &Endpoint, asked: Asked) 
             }
         }
     };
-    let mut response = outcome.unwrap_or_else(|fault| respond::fault(endpoint.envelope, &fault, &request_id));
+    let mut response = outcome.unwrap_or_else(|fault| respond::fault(envelope, &fault, &request_id));
     if head && response.status() == StatusCode::OK {
         *response.body_mut() = Bytes::new();
     }

@@ -7,11 +7,14 @@ use serde_json::{Value, json};
 
 use super::authorize::read_request;
 use super::call::Call;
-use super::respond::json_with;
+use super::respond::{Envelope, json_with};
 use crate::{Limit, OAuthFault, Pushed};
 
 pub(super) async fn serve(call: &mut Call) -> Result<Response<Bytes>, OAuthFault> {
     call.limit(Limit::STAGE)?;
+    if !call.is_json()? {
+        call.envelope = Some(Envelope::OAuth);
+    }
     let params = call.params()?;
     if let Some(client_id) = params.text("client_id")? {
         call.by_client(client_id);

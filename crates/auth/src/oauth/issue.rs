@@ -145,7 +145,13 @@ impl AuthorizationServer {
         let redemption = Redemption { approval_id: request.approval_id.clone(), token, family, at: now };
         match self.store().redeem_request(&redemption).await? {
             Redeemed::Issued => {}
-            Redeemed::Already => return Err(OAuthFault::grant("The code was used before.")),
+            Redeemed::Already => {
+                // Two who prove to be the same client at the same moment: one of them is a thief.
+                if request.flow == Flow::Code {
+                    self.store().end_redeemed(&request.approval_id, now).await?;
+                }
+                return Err(OAuthFault::grant("The code was used before."));
+            }
             Redeemed::NotRedeemable => return Err(OAuthFault::grant("The code has expired.")),
             Redeemed::GrantEnded => return Err(OAuthFault::grant("The owner has taken the grant back.")),
         }

@@ -23,7 +23,9 @@ async fn only_the_requester_waits() {
     let shown = query_of(&url)["request_uri"].clone();
     start(&desk, &shown, &client).await.expect("400 invalid_request");
     start(&desk, &requester, &stranger).await.expect("400 invalid_request");
-    desk.json("/agent-connect", None, &json!({ "request_uri": requester })).await.expect("400 invalid_request");
+    desk.json("/agent-connect", None, &json!({ "request_uri": requester }))
+        .await
+        .expect("400 invalid_request");
     desk.json("/agent-connect", None, &json!({ "client_id": client })).await.expect("400 invalid_request");
     let attempt = start(&desk, &requester, &client).await.expect("201 ok");
     assert_eq!(attempt.text("object"), "agent_connect_attempt");

@@ -12,10 +12,21 @@ async fn nobody_is_redirected_to_an_address_that_was_not_registered() {
     let desk = Desk::new().await;
     let client = desk.register().await;
     for trick in [
-        "https://APP.test/cb", "https://app.test/CB", "https://app.test:443/cb", "https://app.test:8443/cb",
-        "https://app.test/cb/", "https://app.test/cb/../cb", "https://app.test/cb#f", "https://app.test/cb?x=1",
-        "https://user@app.test/cb", "https://app.test@evil.test/cb", "https://app.test.evil.test/cb",
-        "http://app.test/cb", "//app.test/cb", "javascript:alert(1)", "https://app.test\\@evil.test/cb",
+        "https://APP.test/cb",
+        "https://app.test/CB",
+        "https://app.test:443/cb",
+        "https://app.test:8443/cb",
+        "https://app.test/cb/",
+        "https://app.test/cb/../cb",
+        "https://app.test/cb#f",
+        "https://app.test/cb?x=1",
+        "https://user@app.test/cb",
+        "https://app.test@evil.test/cb",
+        "https://app.test.evil.test/cb",
+        "http://app.test/cb",
+        "//app.test/cb",
+        "javascript:alert(1)",
+        "https://app.test\\@evil.test/cb",
     ] {
         let path = desk.authorize_path(&client, Some(&notes("continuous")), &[("redirect_uri", trick)]);
         let answer = desk.get(&path, None).await.expect("400 invalid_request");
@@ -52,7 +63,11 @@ async fn errors_go_back_to_the_client_once_it_is_verified() {
         let location = answer.header("location");
         assert!(answer.status == 303 && location.starts_with(REDIRECT), "{name}={value}: {location}");
         let back = query_of(location);
-        assert_eq!((back["error"].as_str(), back["iss"].as_str()), (error, desk.issuer.as_str()), "{name}={value}");
+        assert_eq!(
+            (back["error"].as_str(), back["iss"].as_str()),
+            (error, desk.issuer.as_str()),
+            "{name}={value}"
+        );
         assert_eq!(back.get("code"), None);
     }
 }

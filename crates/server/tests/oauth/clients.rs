@@ -66,7 +66,10 @@ async fn metadata_that_breaks_a_rule_is_refused() {
         (json!({ "redirect_uris": "https://app.test/cb" }), "400 invalid_client_metadata"),
         (json!({ "redirect_uris": [1] }), "400 invalid_client_metadata"),
         (json!({ "grant_types": ["authorization_code"] }), "400 invalid_redirect_uri"),
-        (json!({ "grant_types": ["refresh_token"], "redirect_uris": redirect }), "400 invalid_client_metadata"),
+        (
+            json!({ "grant_types": ["refresh_token"], "redirect_uris": redirect }),
+            "400 invalid_client_metadata",
+        ),
         (json!({ "grant_types": ["implicit"], "redirect_uris": redirect }), "400 invalid_client_metadata"),
         (json!({ "response_types": ["token"], "redirect_uris": redirect }), "400 invalid_client_metadata"),
         (json!({ "client_secret": "x", "redirect_uris": redirect }), "400 invalid_client_metadata"),
@@ -103,7 +106,8 @@ async fn registrations_from_one_place_are_bounded() {
 #[tokio::test]
 async fn the_owner_removes_a_client_that_registered_itself() {
     let desk = Desk::new().await;
-    let (tokens, other) = (desk.connect(&notes("continuous")).await, desk.connect(&notes("continuous")).await);
+    let (tokens, other) =
+        (desk.connect(&notes("continuous")).await, desk.connect(&notes("continuous")).await);
     let server = described(&desk, &Shelf::default()).await;
     assert!(server.remove_client(&tokens.client_id.parse().unwrap()).await.unwrap());
     assert_ne!(desk.read(&tokens.access).await, "200 ok");
@@ -175,7 +179,10 @@ async fn a_described_client_loses_its_access_when_its_document_changes() {
     let answer = desk.redeem(DOCUMENT, &query_of(&location)["code"], &[]).await.expect("200 ok");
     assert_eq!(desk.read(&answer.text("access_token")).await, "200 ok");
     let next = desk.refresh(DOCUMENT, &answer.text("refresh_token")).await.expect("200 ok");
-    shelf.put(DOCUMENT, json!({ "client_id": DOCUMENT, "client_name": "New name", "redirect_uris": [redirect] }));
+    shelf.put(
+        DOCUMENT,
+        json!({ "client_id": DOCUMENT, "client_name": "New name", "redirect_uris": [redirect] }),
+    );
     ask(&server, DOCUMENT, redirect).await.unwrap();
     assert_eq!(desk.read(&next.text("access_token")).await, "200 ok", "a name may change");
     let stolen = "https://app.test/stolen";

@@ -32,7 +32,11 @@ async fn a_code_is_redeemed_once() {
     let first = desk.redeem(&client, &code, &[]).await.expect("200 ok");
     assert_eq!(desk.read(&first.text("access_token")).await, "200 ok");
     desk.redeem(&client, &code, &[("code_verifier", &"x".repeat(50))]).await.expect("400 invalid_grant");
-    assert_eq!(desk.read(&first.text("access_token")).await, "200 ok", "a stranger without the verifier ends nothing");
+    assert_eq!(
+        desk.read(&first.text("access_token")).await,
+        "200 ok",
+        "a stranger without the verifier ends nothing"
+    );
     desk.redeem(&client, &code, &[]).await.expect("400 invalid_grant");
     assert_eq!(desk.read(&first.text("access_token")).await, "401 authentication_error");
     desk.refresh(&client, &first.text("refresh_token")).await.expect("400 invalid_grant");
@@ -88,20 +92,30 @@ async fn a_pushed_form_goes_on_at_the_authorization_endpoint() {
     let challenge = challenge(VERIFIER);
     let details = notes("continuous").to_string();
     let pairs = [
-        ("response_type", "code"), ("client_id", client.as_str()), ("redirect_uri", REDIRECT), ("state", "st/1 ?"),
-        ("code_challenge", challenge.as_str()), ("code_challenge_method", "S256"),
+        ("response_type", "code"),
+        ("client_id", client.as_str()),
+        ("redirect_uri", REDIRECT),
+        ("state", "st/1 ?"),
+        ("code_challenge", challenge.as_str()),
+        ("code_challenge_method", "S256"),
         ("authorization_details", details.as_str()),
     ];
     let pushed = desk.form("/oauth/par", &pairs).await.expect("201 ok");
     let handle = pushed.text("request_uri");
     assert!(handle.starts_with("urn:ietf:params:oauth:request_uri:"), "{handle}");
     desk.show(&handle).await.expect("404 not_found");
-    let path = |client: &str| format!("/oauth/authorize?{}", encoded(&[("client_id", client), ("request_uri", &handle)]));
+    let path = |client: &str| {
+        format!("/oauth/authorize?{}", encoded(&[("client_id", client), ("request_uri", &handle)]))
+    };
     desk.get(&path("cli_other"), None).await.expect("400 invalid_request");
     let to_page = desk.get(&path(&client), None).await;
     assert_eq!(to_page.status, 303);
     let page = query_of(to_page.header("location"))["request_uri"].clone();
-    assert_ne!(page.rsplit(':').next(), handle.rsplit(':').next(), "the page's address says nothing about the handle");
+    assert_ne!(
+        page.rsplit(':').next(),
+        handle.rsplit(':').next(),
+        "the page's address says nothing about the handle"
+    );
     let back = query_of(&desk.approve(&page).await.expect("200 ok").text("redirect_to"));
     desk.redeem(&client, &back["code"], &[]).await.expect("200 ok");
     desk.get(&path(&client), None).await.expect("400 invalid_request");
@@ -147,8 +161,11 @@ async fn the_approval_address_redeems_nothing() {
         for round in ["before", "after"] {
             for known in [&page, &handle, &approval_id] {
                 desk.redeem(&client, known, &[]).await.expect("400 invalid_grant");
-                let device =
-                    [("grant_type", crate::flow::DEVICE_GRANT), ("device_code", known), ("client_id", &client)];
+                let device = [
+                    ("grant_type", crate::flow::DEVICE_GRANT),
+                    ("device_code", known),
+                    ("client_id", &client),
+                ];
                 desk.form("/oauth/token", &device).await.expect("400 invalid_grant");
                 desk.json("/consent/exchange", None, &json!({ "code": known })).await.expect("404 not_found");
                 let attach = json!({ "request_uri": known, "client_id": client });

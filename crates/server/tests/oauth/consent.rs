@@ -89,8 +89,11 @@ async fn of_two_who_approve_at_once_one_is_told_that_it_was_decided() {
     let revision = desk.show(&page).await.expect("200 ok").text("approval_review_revision");
     let body = json!({ "request_uri": page, "approval_review_revision": revision });
     let deny = json!({ "request_uri": page });
-    let (one, two, three) =
-        tokio::join!(desk.decide("approve", &body), desk.decide("approve", &body), desk.decide("deny", &deny));
+    let (one, two, three) = tokio::join!(
+        desk.decide("approve", &body),
+        desk.decide("approve", &body),
+        desk.decide("deny", &deny)
+    );
     let mut verdicts = [one.verdict(), two.verdict(), three.verdict()];
     verdicts.sort();
     assert_eq!(verdicts, ["200 ok", "409 approval_conflict", "409 approval_conflict"]);

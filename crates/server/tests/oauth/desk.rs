@@ -130,7 +130,11 @@ pub(crate) fn encoded(pairs: &[(&str, &str)]) -> String {
             .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
             .collect::<String>()
     };
-    pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect::<Vec<_>>().join("&")
+    pairs
+        .iter()
+        .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
+        .collect::<Vec<_>>()
+        .join("&")
 }
 
 /// The members of an address's query.
@@ -148,5 +152,9 @@ pub(crate) fn query_of(location: &str) -> std::collections::BTreeMap<String, Str
         }
         String::from_utf8(bytes).unwrap()
     };
-    query.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (decode(name), decode(value))).collect()
+    query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(name, value)| (decode(name), decode(value)))
+        .collect()
 }

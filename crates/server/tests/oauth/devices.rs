@@ -7,9 +7,8 @@ use crate::flow::{DEVICE_GRANT, Tokens, notes};
 
 async fn start(desk: &Desk, client: &str) -> Answer {
     let (details, resource) = (notes("continuous").to_string(), format!("{}/mcp", desk.issuer));
-    let pairs = [
-        ("client_id", client), ("resource", resource.as_str()), ("authorization_details", details.as_str()),
-    ];
+    let pairs =
+        [("client_id", client), ("resource", resource.as_str()), ("authorization_details", details.as_str())];
     desk.form("/oauth/device_authorization", &pairs).await.expect("200 ok")
 }
 
@@ -86,7 +85,8 @@ async fn handles_are_long_and_unrelated() {
 #[tokio::test]
 async fn an_owner_device_gets_a_short_token_and_a_refresh_token() {
     let desk = Desk::new().await;
-    let started = desk.form("/oauth/device_authorization", &[("client_id", "pdpp_cli")]).await.expect("200 ok");
+    let started =
+        desk.form("/oauth/device_authorization", &[("client_id", "pdpp_cli")]).await.expect("200 ok");
     let path = format!("/consent?{}", encoded(&[("user_code", &started.text("user_code"))]));
     let shown = desk.get(&path, Some(&desk.owner)).await.expect("200 ok");
     assert_eq!(shown.body["approval_review"]["grants"], "owner_token");

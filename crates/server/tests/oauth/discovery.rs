@@ -12,9 +12,12 @@ async fn the_metadata_names_every_endpoint() {
     let document = desk.get("/.well-known/oauth-authorization-server", None).await.expect("200 ok").body;
     assert_eq!(document["issuer"], desk.issuer);
     for (name, path) in [
-        ("authorization_endpoint", "/oauth/authorize"), ("token_endpoint", "/oauth/token"),
-        ("registration_endpoint", "/oauth/register"), ("revocation_endpoint", "/oauth/revoke"),
-        ("pushed_authorization_request_endpoint", "/oauth/par"), ("introspection_endpoint", "/introspect"),
+        ("authorization_endpoint", "/oauth/authorize"),
+        ("token_endpoint", "/oauth/token"),
+        ("registration_endpoint", "/oauth/register"),
+        ("revocation_endpoint", "/oauth/revoke"),
+        ("pushed_authorization_request_endpoint", "/oauth/par"),
+        ("introspection_endpoint", "/introspect"),
         ("device_authorization_endpoint", "/oauth/device_authorization"),
         ("agent_connect_endpoint", "/agent-connect"),
     ] {
@@ -36,7 +39,10 @@ async fn the_protected_resource_documents_lead_to_the_authorization_server() {
     for document in [&rest, &mcp] {
         assert_eq!(document["authorization_servers"], json!([desk.issuer]));
         let flows = &document["pdpp_agent_discovery"]["mcp"]["authorization"];
-        assert_eq!(flows["authorization_code_pkce"]["token_endpoint"], format!("{}/oauth/token", desk.issuer));
+        assert_eq!(
+            flows["authorization_code_pkce"]["token_endpoint"],
+            format!("{}/oauth/token", desk.issuer)
+        );
         assert_eq!(flows["device_code"]["authorization_details_type"], "https://pdpp.dev/data-access");
     }
     assert_eq!(rest["pdpp_owner_agent_onboarding"]["pdpp_token_kind"], "owner");
@@ -57,8 +63,11 @@ async fn strangers_cannot_choose_our_name() {
     };
     ask(&[("host", "evil.test")]).await.expect("421 misdirected_request");
     ask(&[("host", "127.0.0.1"), ("host", "evil.test")]).await.expect("421 misdirected_request");
-    let forwarded =
-        [("host", "127.0.0.1"), ("x-forwarded-host", "evil.test"), ("forwarded", "host=evil.test;proto=https")];
+    let forwarded = [
+        ("host", "127.0.0.1"),
+        ("x-forwarded-host", "evil.test"),
+        ("forwarded", "host=evil.test;proto=https"),
+    ];
     let answer = ask(&forwarded).await.expect("200 ok");
     assert!(!answer.body.to_string().contains("evil.test"));
 }

@@ -57,12 +57,21 @@ impl Desk {
         self.json("/oauth/register", None, &body).await.expect("201 ok").text("client_id")
     }
 
-    pub(crate) fn authorize_path(&self, client_id: &str, details: Option<&Value>, more: &[(&str, &str)]) -> String {
+    pub(crate) fn authorize_path(
+        &self,
+        client_id: &str,
+        details: Option<&Value>,
+        more: &[(&str, &str)],
+    ) -> String {
         let (challenge, resource) = (challenge(VERIFIER), format!("{}/mcp", self.issuer));
         let details = details.map(Value::to_string);
         let mut pairs = vec![
-            ("response_type", "code"), ("client_id", client_id), ("redirect_uri", REDIRECT), ("state", "st/1 ?"),
-            ("code_challenge", challenge.as_str()), ("code_challenge_method", "S256"),
+            ("response_type", "code"),
+            ("client_id", client_id),
+            ("redirect_uri", REDIRECT),
+            ("state", "st/1 ?"),
+            ("code_challenge", challenge.as_str()),
+            ("code_challenge_method", "S256"),
             ("resource", resource.as_str()),
         ];
         pairs.extend(details.as_deref().map(|details| ("authorization_details", details)));
@@ -110,8 +119,11 @@ impl Desk {
 
     pub(crate) async fn redeem(&self, client_id: &str, code: &str, more: &[(&str, &str)]) -> Answer {
         let mut pairs = vec![
-            ("grant_type", "authorization_code"), ("code", code), ("client_id", client_id),
-            ("redirect_uri", REDIRECT), ("code_verifier", VERIFIER),
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("client_id", client_id),
+            ("redirect_uri", REDIRECT),
+            ("code_verifier", VERIFIER),
         ];
         for (name, value) in more {
             pairs.retain(|(known, _)| known != name);

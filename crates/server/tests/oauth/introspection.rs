@@ -36,7 +36,10 @@ async fn a_token_is_described_while_it_lives() {
     let ask = async |token: &str| introspect(&desk, RESOURCE_SERVER, token).await.expect("200 ok").body;
     let found = ask(&tokens.access).await;
     assert_eq!((&found["active"], &found["pdpp_token_kind"]), (&json!(true), &json!("client")));
-    assert_eq!((&found["client_id"], &found["grant_id"]), (&json!(tokens.client_id), &json!(tokens.grant_id)));
+    assert_eq!(
+        (&found["client_id"], &found["grant_id"]),
+        (&json!(tokens.client_id), &json!(tokens.grant_id))
+    );
     assert_eq!((&found["iss"], &found["aud"]), (&json!(desk.issuer), &json!(desk.issuer)));
     assert_eq!(found["exp"].as_i64().unwrap() - found["iat"].as_i64().unwrap(), 600);
     let details = found["authorization_details"].as_array().unwrap();

@@ -17,7 +17,9 @@ async fn what_is_given_and_refused_is_written_down() {
     let desk = Desk::new().await;
     let tokens = desk.connect(&notes("continuous")).await;
     desk.refresh(&tokens.client_id, "rt_nonsense").await.expect("400 invalid_grant");
-    desk.json(&format!("/grants/{}/revoke", tokens.grant_id), Some(&desk.owner), &json!({})).await.expect("200 ok");
+    desk.json(&format!("/grants/{}/revoke", tokens.grant_id), Some(&desk.owner), &json!({}))
+        .await
+        .expect("200 ok");
     desk.json("/oauth/register", None, &json!({ "redirect_uris": ["ftp://x"] })).await;
     let written: Vec<_> = entries(&desk)
         .await
@@ -31,8 +33,13 @@ async fn what_is_given_and_refused_is_written_down() {
     assert_eq!(
         written,
         [
-            "client.register", "request.authorize", "consent.show", "consent.approve", "token.code",
-            "token.refresh refused: invalid_grant", "grant.revoke",
+            "client.register",
+            "request.authorize",
+            "consent.show",
+            "consent.approve",
+            "token.code",
+            "token.refresh refused: invalid_grant",
+            "grant.revoke",
             "client.register refused: invalid_redirect_uri",
         ]
     );
@@ -65,16 +72,26 @@ async fn nothing_redeemable_is_kept() {
     let code = desk.code(&client, &notes("continuous")).await;
     let first = desk.redeem(&client, &code, &[]).await.expect("200 ok");
     let second = desk.refresh(&client, &first.text("refresh_token")).await.expect("200 ok");
-    let device = desk.form("/oauth/device_authorization", &[("client_id", "pdpp_cli")]).await.expect("200 ok");
+    let device =
+        desk.form("/oauth/device_authorization", &[("client_id", "pdpp_cli")]).await.expect("200 ok");
     let handle = |uri: &str| uri.rsplit(':').next().unwrap().to_owned();
     let user_code = device.text("user_code").replace('-', "");
     let secrets = [
-        code, handle(&page), first.text("access_token"), first.text("refresh_token"),
-        second.text("access_token"), second.text("refresh_token"), device.text("device_code"), user_code,
-        desk.owner.clone(), crate::flow::VERIFIER.to_owned(),
+        code,
+        handle(&page),
+        first.text("access_token"),
+        first.text("refresh_token"),
+        second.text("access_token"),
+        second.text("refresh_token"),
+        device.text("device_code"),
+        user_code,
+        desk.owner.clone(),
+        crate::flow::VERIFIER.to_owned(),
     ];
     let mut files = 0;
-    for file in std::fs::read_dir(desk.directory.path()).unwrap().flatten().filter(|file| file.path().is_file()) {
+    for file in
+        std::fs::read_dir(desk.directory.path()).unwrap().flatten().filter(|file| file.path().is_file())
+    {
         let bytes = std::fs::read(file.path()).unwrap();
         files += 1;
         for secret in &secrets {

@@ -90,7 +90,10 @@ async fn the_owner_chooses_between_connections() {
     let page = desk.ask(&client, Some(&details)).await;
     let shown = desk.show(&page).await.expect("200 ok");
     let stream = &shown.body["approval_review"]["sources"][0]["streams"][0];
-    assert_eq!((&stream["connections"], stream["choose_connection"].as_array().unwrap().len()), (&json!([]), 2));
+    assert_eq!(
+        (&stream["connections"], stream["choose_connection"].as_array().unwrap().len()),
+        (&json!([]), 2)
+    );
     desk.approve(&page).await.expect("400 invalid_request");
     let narrowing = json!({ "sources": { "0": { "connections": { "messages": [desk.loaded.work] } } } });
     let approved = approve_narrowed(&desk, &page, narrowing).await.expect("200 ok");

@@ -21,7 +21,8 @@ async fn a_revoked_grant_reads_nothing_from_the_next_request_on() {
 #[tokio::test]
 async fn a_client_may_give_up_its_own_grant_and_no_other() {
     let desk = Desk::new().await;
-    let (tokens, other) = (desk.connect(&notes("continuous")).await, desk.connect(&notes("continuous")).await);
+    let (tokens, other) =
+        (desk.connect(&notes("continuous")).await, desk.connect(&notes("continuous")).await);
     let revoke = async |grant: &str, bearer: Option<&str>| {
         desk.json(&format!("/grants/{grant}/revoke"), bearer, &json!({})).await.verdict()
     };
@@ -39,7 +40,8 @@ async fn a_client_may_give_up_its_own_grant_and_no_other() {
 #[tokio::test]
 async fn a_client_ends_its_tokens() {
     let desk = Desk::new().await;
-    let (tokens, other) = (desk.connect(&notes("continuous")).await, desk.connect(&notes("continuous")).await);
+    let (tokens, other) =
+        (desk.connect(&notes("continuous")).await, desk.connect(&notes("continuous")).await);
     let revoke = async |token: &str, client: &str| {
         desk.form("/oauth/revoke", &[("token", token), ("client_id", client)]).await.verdict()
     };
@@ -51,7 +53,11 @@ async fn a_client_ends_its_tokens() {
     assert_eq!(desk.read(&tokens.access).await, "401 authentication_error");
     let again = desk.refresh(&tokens.client_id, tokens.refresh()).await.expect("200 ok");
     assert_eq!(revoke(&again.text("refresh_token"), &tokens.client_id).await, "200 ok");
-    assert_eq!(desk.read(&again.text("access_token")).await, "401 authentication_error", "the whole line ends");
+    assert_eq!(
+        desk.read(&again.text("access_token")).await,
+        "401 authentication_error",
+        "the whole line ends"
+    );
     desk.refresh(&tokens.client_id, &again.text("refresh_token")).await.expect("400 invalid_grant");
     assert_eq!(desk.read(&other.access).await, "200 ok");
 }

@@ -63,13 +63,14 @@ async fn a_session_opens_the_consent_api_until_it_is_ended() {
 async fn guesses_at_the_passphrase_are_few() {
     let desk = Desk::new().await;
     let server = server(&desk).await;
-    let guess = async |address: &str, text: &str| {
-        match server.sign_in(&owner_subject(), &Secret::presented(text), address).await {
-            Ok(Some(_)) => "in".to_owned(),
-            Ok(None) => "wrong".to_owned(),
-            Err(OAuthFault::TooOften(seconds)) => format!("wait {seconds}"),
-            Err(other) => panic!("{other}"),
-        }
+    let guess = async |address: &str, text: &str| match server
+        .sign_in(&owner_subject(), &Secret::presented(text), address)
+        .await
+    {
+        Ok(Some(_)) => "in".to_owned(),
+        Ok(None) => "wrong".to_owned(),
+        Err(OAuthFault::TooOften(seconds)) => format!("wait {seconds}"),
+        Err(other) => panic!("{other}"),
     };
     for _ in 0..5 {
         assert_eq!(guess("192.0.2.1", "wrong guess").await, "wrong");
