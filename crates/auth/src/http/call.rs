@@ -131,6 +131,7 @@ impl Call {
 
     /// The owner, by an owner token or by a session cookie of our own pages.
     pub(super) async fn owner(&mut self) -> Result<OwnerPrincipal, OAuthFault> {
+        self.limit(Limit::TOKEN)?;
         let owner = match self.bearer()? {
             Some(token) => match self.server.authority().introspect(&token).await {
                 Ok(Principal::Owner(owner)) => owner,

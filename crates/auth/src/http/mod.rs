@@ -57,15 +57,20 @@ type Outcome = Result<Response<Bytes>, OAuthFault>;
 type Answering<'c> = Pin<Box<dyn Future<Output = Outcome> + Send + 'c>>;
 type Handler = for<'c> fn(&'c mut Call) -> Answering<'c>;
 
+/// Pages of any origin may call.
+const ANY: bool = true;
+/// Only pages of our own origin may call.
+const OWN: bool = false;
+
 macro_rules! endpoint {
-    ($method:literal, $path:literal, $action:expr, $envelope:ident, $origin:ident, $handler:path, $summary:literal) => {
+    ($method:literal, $path:literal, $action:expr, $envelope:ident, $origin:expr, $handler:path, $summary:literal) => {
         Endpoint {
             method: $method,
             path: $path,
             summary: $summary,
             action: $action,
             envelope: Envelope::$envelope,
-            cross_origin: stringify!($origin).len() == "any".len(),
+            cross_origin: $origin,
             handler: |call| Box::pin($handler(call)),
         }
     };
@@ -78,7 +83,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
         "/.well-known/oauth-authorization-server",
         None,
         OAuth,
-        any,
+        ANY,
         metadata::serve,
         "Say what this authorization server can do."
     ),
@@ -87,7 +92,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
         "/.well-known/openid-configuration",
         None,
         OAuth,
-        any,
+        ANY,
         metadata::serve,
         "The same document, where some hosts look for it."
     ),
@@ -96,17 +101,17 @@ pub static ENDPOINTS: &[Endpoint] = &[
         "/oauth/register",
         Some("client.register"),
         OAuth,
-        any,
+        ANY,
         register::create,
         "Register a client."
     ),
-    endpoint!("GET", "/oauth/register/{id}", None, OAuth, any, register::read, "Read a registration."),
+    endpoint!("GET", "/oauth/register/{id}", None, OAuth, ANY, register::read, "Read a registration."),
     endpoint!(
         "DELETE",
         "/oauth/register/{id}",
         Some("client.delete"),
         OAuth,
-        any,
+        ANY,
         register::delete,
         "Remove a registration and end its access."
     ),
@@ -115,7 +120,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
         "/oauth/par",
         Some("request.push"),
         Pdpp,
-        any,
+        ANY,
         par::serve,
         "Push a request for consent."
     ),
@@ -124,7 +129,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
         "/oauth/authorize",
         Some("request.authorize"),
         OAuth,
-        own,
+        OWN,
         authorize::serve,
         "Bring the owner's browser to the consent page."
     ),
@@ -133,17 +138,17 @@ pub static ENDPOINTS: &[Endpoint] = &[
         "/oauth/token",
         Some("token.issue"),
         OAuth,
-        any,
+        ANY,
         token::serve,
         "Redeem a code, a refresh token or a device code."
     ),
-    endpoint!("POST", "/oauth/revoke", Some("token.revoke"), OAuth, any, revoke::serve, "End a token."),
+    endpoint!("POST", "/oauth/revoke", Some("token.revoke"), OAuth, ANY, revoke::serve, "End a token."),
     endpoint!(
         "POST",
         "/introspect",
         None,
         Pdpp,
-        own,
+        OWN,
         introspect::serve,
         "Tell a resource server what a token stands for."
     ),
@@ -152,17 +157,17 @@ pub static ENDPOINTS: &[Endpoint] = &[
         "/oauth/device_authorization",
         Some("request.device"),
         OAuth,
-        any,
+        ANY,
         device::serve,
         "Start a device without a browser."
     ),
-    endpoint!("GET", "/consent", Some("consent.show"), Pdpp, own, consent::show, "Show what a request asks."),
+    endpoint!("GET", "/consent", Some("consent.show"), Pdpp, OWN, consent::show, "Show what a request asks."),
     endpoint!(
         "POST",
         "/consent/review",
         Some("consent.review"),
         Pdpp,
-        own,
+        OWN,
         consent::review,
         "Show what a narrowed request would grant."
     ),
@@ -171,27 +176,27 @@ pub static ENDPOINTS: &[Endpoint] = &[
         "/consent/approve",
         Some("consent.approve"),
         Pdpp,
-        own,
+        OWN,
         consent::approve,
         "Approve exactly what was shown."
     ),
-    endpoint!("POST", "/consent/deny", Some("consent.deny"), Pdpp, own, consent::deny, "Deny a request."),
+    endpoint!("POST", "/consent/deny", Some("consent.deny"), Pdpp, OWN, consent::deny, "Deny a request."),
     endpoint!(
         "POST",
         "/consent/exchange",
         Some("token.exchange"),
         Pdpp,
-        any,
+        ANY,
         exchange::serve,
         "Redeem an exchange code."
     ),
-    endpoint!("POST", "/grants/{id}/revoke", Some("grant.revoke"), Pdpp, any, grant::revoke, "End a grant."),
+    endpoint!("POST", "/grants/{id}/revoke", Some("grant.revoke"), Pdpp, ANY, grant::revoke, "End a grant."),
     endpoint!(
         "POST",
         "/agent-connect",
         Some("agent.connect"),
         Pdpp,
-        any,
+        ANY,
         agent::start,
         "Wait for the outcome of a pushed request."
     ),
@@ -200,7 +205,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
         "/agent-connect/{id}/token",
         Some("agent.token"),
         Pdpp,
-        any,
+        ANY,
         agent::token,
         "Fetch the outcome."
     ),

@@ -242,7 +242,7 @@ fn client_facts(client: &KnownClient, ask: &Ask) -> Value {
     let metadata = &client.metadata;
     json!({
         "client_id": client.client_id,
-        "claimed_name": ask.claimed_name.as_ref().or(metadata.client_name.as_ref()),
+        "claimed_name": metadata.client_name.as_ref().or(ask.claimed_name.as_ref()),
         "registration": client.source.as_str(),
         "verified_origin": client.verified_origin(),
         "first_seen": client.first_seen.map(pdpp_wire::Instant::to_rfc3339),
