@@ -98,6 +98,10 @@ impl Authority for SqliteStore {
                        WHERE subject_id = ?1 AND kind = 'owner' AND revoked_at IS NULL";
             let revoked =
                 connection.prepare_cached(sql)?.execute(params![subject_id.as_str(), at.micros()])?;
+            // What could make new ones ends with them.
+            let sql = "UPDATE refresh_families SET revoked_at = ?2
+                       WHERE subject_id = ?1 AND kind = 'owner' AND revoked_at IS NULL";
+            connection.prepare_cached(sql)?.execute(params![subject_id.as_str(), at.micros()])?;
             Ok(revoked as u64)
         };
         self.write(revoke).await

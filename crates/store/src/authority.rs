@@ -38,7 +38,7 @@ pub trait Authority: Send + Sync {
         at: Instant,
     ) -> Result<Option<StoredGrant>, StoreError>;
 
-    /// Revokes every owner token.
+    /// Revokes every owner token, and every line of refresh tokens that gives such.
     async fn revoke_owner_tokens(&self, subject_id: &SubjectId, at: Instant) -> Result<u64, StoreError>;
 
     /// The owner's passphrase hash (a PHC string), when one was set.

@@ -16,11 +16,12 @@ pub(super) async fn serve(call: &mut Call) -> Result<Response<Bytes>, OAuthFault
 fn document(server: &AuthorizationServer) -> Value {
     let issuer = server.issuer();
     let at = |path: &str| format!("{issuer}{path}");
-    let dynamic = server.settings().dynamic_registration;
+    let (dynamic, described) = (server.settings().dynamic_registration, server.fetches_documents());
     let modes: Vec<_> = dynamic
         .then_some("dynamic")
         .into_iter()
-        .chain(["pre_registered_public", "client_id_metadata_document"])
+        .chain(["pre_registered_public"])
+        .chain(described.then_some("client_id_metadata_document"))
         .collect();
     let mut document = json!({
         "issuer": issuer,
@@ -41,7 +42,6 @@ fn document(server: &AuthorizationServer) -> Value {
         "token_endpoint_auth_methods_supported": ["none"],
         "authorization_details_types_supported": [DATA_ACCESS],
         "authorization_response_iss_parameter_supported": true,
-        "client_id_metadata_document_supported": true,
         "pdpp_authorization_details_types_supported": [DATA_ACCESS],
         "pdpp_registration_modes_supported": modes,
         "pdpp_pre_registered_public_clients": [{
@@ -63,6 +63,10 @@ fn document(server: &AuthorizationServer) -> Value {
     });
     if dynamic {
         document["registration_endpoint"] = at("/oauth/register").into();
+    }
+    // Only what works is advertised.
+    if described {
+        document["client_id_metadata_document_supported"] = true.into();
     }
     document
 }

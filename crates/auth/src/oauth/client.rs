@@ -28,6 +28,11 @@ pub struct Document {
 pub trait MetadataDocuments: Send + Sync {
     /// The document at this https address, or why there is none, in a sentence.
     async fn fetch(&self, url: &str) -> Result<Document, String>;
+
+    /// Whether documents are fetched at all, and so whether the metadata may say that they are.
+    fn is_open(&self) -> bool {
+        true
+    }
 }
 
 /// Fetches nothing: clients described at their own address are then not known.
@@ -38,6 +43,10 @@ pub struct NoDocuments;
 impl MetadataDocuments for NoDocuments {
     async fn fetch(&self, _url: &str) -> Result<Document, String> {
         Err("This server fetches no client metadata documents.".to_owned())
+    }
+
+    fn is_open(&self) -> bool {
+        false
     }
 }
 

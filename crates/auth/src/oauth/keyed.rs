@@ -28,7 +28,8 @@ mod tests {
 
     #[test]
     fn the_hash_is_the_one_of_rfc_4231() {
-        let hex = |bytes: [u8; 32]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let hex =
+            |bytes: [u8; 32]| bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
         assert_eq!(
             hex(hmac(&[0x0b; 20], b"Hi There")),
             "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"

@@ -78,6 +78,11 @@ impl AuthorizationServer {
         &self.settings
     }
 
+    /// Whether clients may be described at their own address.
+    pub fn fetches_documents(&self) -> bool {
+        self.documents.is_open()
+    }
+
     /// The authority that recognises the tokens given here.
     pub fn authority(&self) -> &LocalAuthority {
         &self.authority

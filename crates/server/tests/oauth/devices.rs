@@ -104,6 +104,20 @@ async fn an_owner_device_gets_a_short_token_and_a_refresh_token() {
     desk.refresh("pdpp_cli", &next.text("refresh_token")).await.expect("400 invalid_grant");
 }
 
+/// A reset ends what could make new owner tokens, and every session.
+#[tokio::test]
+async fn a_reset_ends_every_owner_credential() {
+    let desk = Desk::new().await;
+    let started =
+        desk.form("/oauth/device_authorization", &[("client_id", "pdpp_cli")]).await.expect("200 ok");
+    approve(&desk, &started.text("user_code")).await.expect("200 ok");
+    let answer = poll(&desk, "pdpp_cli", &started.text("device_code")).await.expect("200 ok");
+    let passphrase = pdpp_access::Secret::presented("a new passphrase");
+    desk.personal.authority().reset_owner(&pdpp_server::owner_subject(), &passphrase).await.unwrap();
+    desk.get("/v1/schema", Some(&answer.text("access_token"))).await.expect("401 authentication_error");
+    desk.refresh("pdpp_cli", &answer.text("refresh_token")).await.expect("400 invalid_grant");
+}
+
 /// 9.3-9: an owner's token is refused at `/mcp`.
 #[tokio::test]
 async fn an_owner_token_is_refused_at_mcp() {
