@@ -23,7 +23,7 @@ pub use fault::AuthFault;
 pub use grants::{
     DEFAULT_GRANT_SECONDS, GrantOrder, GrantState, Issued, Revocation, TokenOrder, state_of_grant,
 };
-pub use http::{Asked, ENDPOINTS, Endpoint, MAX_BODY, SESSION_COOKIE, answer};
+pub use http::{Asked, ENDPOINTS, Endpoint, MAX_BODY, SESSION_COOKIE, answer, overdue};
 pub use ids::local_client_id;
 pub use oauth::{
     AgentOutcome, AgentStarted, Approved, AuthorizationServer, AuthorizeOutcome, AuthorizeRequest,

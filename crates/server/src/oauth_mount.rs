@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Extension;
 use axum::body::{Body, to_bytes};
@@ -11,11 +12,15 @@ use axum::routing::{MethodRouter, any};
 use pdpp_api::{ApiState, RequestId};
 use pdpp_auth::{
     Asked, AuthorizationServer, ENDPOINTS, LocalAuthority, MAX_BODY, NoDocuments, OAuthSettings, answer,
+    overdue,
 };
 use pdpp_store::StoreError;
 
 use crate::listener::Peer;
 use crate::{ServeConfig, owner_subject};
+
+/// How long a request may take, its body included.
+const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The authorization server of a data directory. Client metadata documents are fetched by whatever is handed in
 /// here; until there is a guarded client for that, by nothing.
@@ -57,7 +62,11 @@ async fn serve(
     let (parts, body) = request.into_parts();
     // Forwarded headers say nothing here: anyone can send them.
     let address = parts.extensions.get::<Peer>().map_or("local".to_owned(), |peer| peer.0.to_string());
-    let body = to_bytes(body, MAX_BODY).await.ok();
-    let asked = Asked { path, id, parts, body, request_id: request_id.as_str().to_owned(), address };
-    answer(server, asked).await.map(Body::from)
+    let work = async {
+        let body = to_bytes(body, MAX_BODY).await.ok();
+        let request_id = request_id.as_str().to_owned();
+        answer(server, Asked { path, id, parts, body, request_id, address }).await
+    };
+    let answered = tokio::time::timeout(DEADLINE, work).await;
+    answered.unwrap_or_else(|_| overdue(path, request_id.as_str())).map(Body::from)
 }

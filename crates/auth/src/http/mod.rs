@@ -241,6 +241,16 @@ pub async fn answer(server: &AuthorizationServer, asked: Asked) -> Response<Byte
     response
 }
 
+/// The answer to a request that took too long.
+pub fn overdue(path: &str, request_id: &str) -> Response<Bytes> {
+    let envelope = ENDPOINTS.iter().find(|endpoint| endpoint.path == path);
+    let envelope = envelope.map_or(Envelope::Pdpp, |endpoint| endpoint.envelope);
+    let fault = OAuthFault::denied(Code::DeadlineExceeded, "The request took too long.");
+    let mut response = respond::fault(envelope, &fault, request_id);
+    respond::guard(&mut response, false);
+    response
+}
+
 async fn serve(server: &AuthorizationServer, endpoint: &Endpoint, asked: Asked) -> Response<Bytes> {
     let (request_id, head) = (asked.request_id.clone(), asked.parts.method == Method::HEAD);
     let mut call = Call::new(server.clone(), asked);

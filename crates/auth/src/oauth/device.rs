@@ -45,8 +45,7 @@ impl AuthorizationServer {
         };
         self.check_details(&details).await?;
         let resource = self.bound_resource(resources)?;
-        let (device_code, consent) =
-            (handles::secret(self.entropy(), "dc_"), handles::secret(self.entropy(), ""));
+        let device_code = handles::secret(self.entropy(), "dc_");
         let user_code = handles::user_code(self.entropy());
         let typed = handles::typed_user_code(&user_code).expect("a minted code can be typed");
         let ask = Ask { details, resource, redirect: None, claimed_name: None };
@@ -54,7 +53,6 @@ impl AuthorizationServer {
         let mut request = self.new_request(flow, &client.client_id, &ask);
         request.device_code = Some(device_code.hash());
         request.user_code = Some(typed.hash());
-        request.consent = Some(consent.hash());
         let (approval_id, interval) = (request.approval_id.clone(), request.interval);
         self.stage(request).await?;
         let page = format!("{}/device", self.issuer());
