@@ -188,6 +188,7 @@ pub(crate) async fn turned_away(
         char_range: None,
         query: None,
         filter_fields: Vec::new(),
+        note: None,
     };
     append(state, vec![entry]).await
 }
@@ -212,6 +213,7 @@ fn entry(state: &ApiState, asking: Asking<'_>, shown: Shown, refused: Option<Cod
         char_range: shown.char_range,
         query: shown.query,
         filter_fields: shown.filter_fields,
+        note: None,
     }
 }
 

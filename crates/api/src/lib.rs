@@ -31,6 +31,7 @@ pub use dispatch::router;
 pub use error::ApiError;
 pub use mounted::{admit_client, router_with};
 pub use openapi::openapi;
+pub use request_id::RequestId;
 pub use route::{
     AnswerDoc, BodyDoc, Caller, Content, Pace, Parameter, Place, Route, SchemaOf, Shape, Unknown, Verb,
 };

@@ -22,19 +22,22 @@ use crate::frame::AnsweredRoute;
 use crate::request_id::RequestId;
 use crate::{ApiError, ApiState};
 
-/// The whole REST surface as one router, with one further endpoint inside the same frame.
+/// The whole REST surface as one router, with further endpoints inside the same frame.
 pub fn router_with(
     state: Arc<ApiState>,
-    path: &'static str,
-    endpoint: MethodRouter<Arc<ApiState>>,
+    endpoints: impl IntoIterator<Item = (&'static str, MethodRouter<Arc<ApiState>>)>,
 ) -> Router {
-    let mark = move |mut response: Response| async move {
-        response.extensions_mut().insert(AnsweredRoute(path));
-        let private = HeaderValue::from_static("private, no-store");
-        response.headers_mut().entry(CACHE_CONTROL).or_insert(private);
-        response
-    };
-    router_beside(state, Router::new().route(path, endpoint).layer(map_response(mark)))
+    let mut beside = Router::new();
+    for (path, endpoint) in endpoints {
+        let mark = move |mut response: Response| async move {
+            response.extensions_mut().insert(AnsweredRoute(path));
+            let private = HeaderValue::from_static("private, no-store");
+            response.headers_mut().entry(CACHE_CONTROL).or_insert(private);
+            response
+        };
+        beside = beside.route(path, endpoint.layer(map_response(mark)));
+    }
+    router_beside(state, beside)
 }
 
 /// Lets a request with a client's token pass; anyone else gets the answer that says what to do. A token that opens

@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 128;
 
 /// The id of one request.
 #[derive(Clone, Debug)]
-pub(crate) struct RequestId(String);
+pub struct RequestId(String);
 
 impl RequestId {
     pub(crate) fn of(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
@@ -20,7 +20,8 @@ impl RequestId {
         }
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 

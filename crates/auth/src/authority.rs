@@ -12,6 +12,8 @@ use pdpp_access::{
 use pdpp_store::{Store, StoreError, StoredToken, TokenKind};
 use pdpp_wire::{ClientId, Code, Instant, SubjectId, TokenId};
 
+use crate::Audience;
+
 /// The authorization server of one store.
 #[derive(Clone)]
 pub struct LocalAuthority {
@@ -19,6 +21,8 @@ pub struct LocalAuthority {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     parsed: Arc<Parsed>,
+    /// The address tokens must be for, when it is known.
+    audience: Option<Audience>,
 }
 
 /// Grants by their whole document, so that each is parsed once and not with every request. Only the document
@@ -48,7 +52,13 @@ impl Parsed {
 impl LocalAuthority {
     /// An authority over a store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { store, clock, entropy, parsed: Arc::default() }
+        Self { store, clock, entropy, parsed: Arc::default(), audience: None }
+    }
+
+    /// The same authority, which takes no token that was given for another address.
+    #[must_use]
+    pub fn for_audience(self, audience: Audience) -> Self {
+        Self { audience: Some(audience), ..self }
     }
 }
 
@@ -79,12 +89,17 @@ fn bearer(token: &StoredToken) -> Bearer {
 
 impl LocalAuthority {
     fn principal(&self, token: StoredToken) -> Result<Principal, Denial> {
-        let StoredToken { token_id, subject_id, kind, expires_at, revoked_at, grants } = token;
+        let StoredToken { token_id, subject_id, kind, expires_at, revoked_at, grants, resource, .. } = token;
         if revoked_at.is_some() {
             return Err(refused("The bearer token was revoked."));
         }
         if expires_at.is_some_and(|at| at <= self.clock.now()) {
             return Err(refused("The bearer token has expired."));
+        }
+        if let (Some(audience), Some(resource)) = (&self.audience, &resource)
+            && !audience.is(resource)
+        {
+            return Err(refused("The bearer token is for another server."));
         }
         match kind {
             TokenKind::Owner => Ok(Principal::Owner(OwnerPrincipal { subject_id, token_id: Some(token_id) })),

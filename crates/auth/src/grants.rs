@@ -195,6 +195,8 @@ impl LocalAuthority {
             kind: TokenKind::Client { client_id, grant_ids: grant_ids.collect() },
             issued_at: self.clock.now(),
             expires_at,
+            resource: None,
+            family_id: None,
         };
         (secret, token)
     }
@@ -217,7 +219,7 @@ fn check_order(order: &GrantOrder, now: Instant) -> Result<(), AuthFault> {
 
 /// Two grants in one token must never cover the same stream of the same connection: which of the
 /// two consents would a record be read under?
-fn refuse_overlaps(grants: &[Grant], now: Instant) -> Result<(), AuthFault> {
+pub(crate) fn refuse_overlaps(grants: &[Grant], now: Instant) -> Result<(), AuthFault> {
     let active = grants.iter().map(|grant| ActiveGrant::try_new(&standing(grant), now));
     let active = active.collect::<Result<Vec<_>, _>>()?;
     for (index, grant) in active.iter().enumerate() {
@@ -242,12 +244,12 @@ fn one_client(grants: &[Grant]) -> Result<ClientId, AuthFault> {
 }
 
 /// When the last of the grants ends; `None` when one of them never does.
-fn last_end(grants: &[Grant]) -> Option<Instant> {
+pub(crate) fn last_end(grants: &[Grant]) -> Option<Instant> {
     let ends = grants.iter().map(|grant| grant.expires_at.as_deref().and_then(Instant::parse));
     ends.collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
-fn id_of(grant: &Grant) -> GrantId {
+pub(crate) fn id_of(grant: &Grant) -> GrantId {
     grant.grant_id.clone()
 }
 

@@ -47,19 +47,23 @@ impl LocalAuthority {
             kind: TokenKind::Owner,
             issued_at: now,
             expires_at,
+            resource: None,
+            family_id: None,
         };
         self.store.issue(&[], &token).await?;
         Ok(IssuedOwnerToken { access_token, token_id, expires_at })
     }
 
-    /// Sets a new passphrase and ends every owner token.
+    /// Sets a new passphrase and ends every owner token and every session.
     pub async fn reset_owner(
         &self,
         subject_id: &SubjectId,
         passphrase: &Secret,
     ) -> Result<OwnerReset, AuthFault> {
         self.set_passphrase(subject_id, passphrase).await?;
-        let revoked_tokens = self.store.revoke_owner_tokens(subject_id, self.clock.now()).await?;
+        let now = self.clock.now();
+        let revoked_tokens = self.store.revoke_owner_tokens(subject_id, now).await?;
+        self.store.revoke_sessions(subject_id, None, now).await?;
         Ok(OwnerReset { revoked_tokens })
     }
 

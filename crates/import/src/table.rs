@@ -43,6 +43,10 @@ pub(crate) struct JsonLines;
 macro_rules! table_format {
     ($format:ident, $name:literal, $writing:expr) => {
         impl Format for $format {
+            fn is_general(&self) -> bool {
+                true
+            }
+
             fn name(&self) -> &'static str {
                 $name
             }

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use serde::Deserialize;
+use pdpp_access::Secret;
+use serde::{Deserialize, Deserializer};
 
 /// The optional configuration file in the data directory.
 pub const CONFIG_FILE: &str = "pdpp.toml";
@@ -33,6 +34,11 @@ pub struct ConfigFile {
     pub concurrent_requests: Option<usize>,
     /// How long the disclosure ledger is kept, in days.
     pub ledger_days: Option<u32>,
+    /// The name a separate resource server introspects tokens with.
+    pub introspection_id: Option<String>,
+    /// Its secret; without one, introspection is open to nobody.
+    #[serde(default, deserialize_with = "secret")]
+    pub introspection_secret: Option<Secret>,
 }
 
 /// How log lines look.
@@ -65,6 +71,8 @@ pub struct ServeConfig {
     pub concurrent_requests: usize,
     /// How long the disclosure ledger is kept, in days.
     pub ledger_days: u32,
+    /// Name and secret of a separate resource server; random, and so useless, when nothing is said.
+    pub introspection: Option<(String, Secret)>,
 }
 
 /// Why the settings cannot be used.
@@ -120,6 +128,8 @@ impl ConfigFile {
             read_deadline: self.read_deadline.or(other.read_deadline),
             concurrent_requests: self.concurrent_requests.or(other.concurrent_requests),
             ledger_days: self.ledger_days.or(other.ledger_days),
+            introspection_id: self.introspection_id.or(other.introspection_id),
+            introspection_secret: self.introspection_secret.or(other.introspection_secret),
         }
     }
 
@@ -135,8 +145,17 @@ impl ConfigFile {
             read_deadline: self.read_deadline.unwrap_or(30).clamp(1, 3600),
             concurrent_requests: self.concurrent_requests.unwrap_or(256).clamp(1, 65_536),
             ledger_days: self.ledger_days.unwrap_or(400),
+            introspection: self.introspection_secret.map(|secret| {
+                let name = self.introspection_id.unwrap_or_else(|| "resource-server".to_owned());
+                (name, secret)
+            }),
         })
     }
+}
+
+/// Taken into a type that never prints itself.
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map(Secret::presented))
 }
 
 fn checked_url(url: &str) -> Result<String, ConfigError> {

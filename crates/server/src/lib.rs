@@ -11,6 +11,7 @@ mod local_grants;
 mod logging;
 mod mcp_mount;
 mod metrics;
+mod oauth_mount;
 mod outside;
 mod personal;
 mod serve;

@@ -5,14 +5,13 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::response::Response;
-use axum::routing::any;
-use pdpp_api::{ApiState, admit_client, router_with};
+use axum::routing::{MethodRouter, any};
+use pdpp_api::{ApiState, admit_client};
 use pdpp_client::{Bearer, Client, FixedBearer, Limits};
 use pdpp_mcp::{Adapter, HttpEndpoint, Now, Settings};
 use pdpp_store::Door;
@@ -23,11 +22,15 @@ use crate::in_process::in_process;
 /// How the hosted adapter calls itself.
 const SERVER_NAME: &str = "pdpp";
 
-/// The REST surface with the MCP endpoint beside it.
-pub(crate) fn router(state: Arc<ApiState>, public_url: &str, personal: &Personal) -> Router {
+/// The MCP endpoint, to stand beside the REST surface.
+pub(crate) fn endpoint(
+    state: &Arc<ApiState>,
+    public_url: &str,
+    personal: &Personal,
+) -> MethodRouter<Arc<ApiState>> {
     // Replaced by the caller's token before any call is made.
     let nobody = Arc::new(FixedBearer(Bearer::new("none")));
-    let rest = in_process(pdpp_api::router(Arc::clone(&state)), Door::Mcp);
+    let rest = in_process(pdpp_api::router(Arc::clone(state)), Door::Mcp);
     let client = Client::in_process(rest, public_url, nobody, Limits::default());
     let settings =
         Settings { server_name: SERVER_NAME.to_owned(), now: Some(today(personal)), ..Settings::default() };
@@ -37,7 +40,7 @@ pub(crate) fn router(state: Arc<ApiState>, public_url: &str, personal: &Personal
         let mount = Arc::clone(&mount);
         async move { mount.answer(&state, request).await }
     };
-    router_with(state, "/mcp", any(serve))
+    any(serve)
 }
 
 /// The time as this data directory knows it.

@@ -55,8 +55,15 @@ pub enum PersonalError {
 impl Personal {
     /// Opens a directory, making it when it is not there.
     pub fn open(data: &Path) -> Result<Self, PersonalError> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+        Self::open_with(data, Arc::new(SystemClock), Arc::new(SystemEntropy))
+    }
+
+    /// Opens a directory under another clock and other randomness, for tests.
+    pub fn open_with(
+        data: &Path,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<Self, PersonalError> {
         let options = Options { clock: Arc::clone(&clock), entropy: Arc::clone(&entropy), readers: READERS };
         let store = SqliteStore::open(data, options)
             .map_err(|source| PersonalError::Store { path: data.display().to_string(), source })?;

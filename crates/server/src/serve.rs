@@ -2,22 +2,26 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use pdpp_api::{ApiLimits, ApiSettings};
+use pdpp_api::{ApiLimits, ApiSettings, router_with};
+use pdpp_auth::Audience;
 use pdpp_store::StoreError;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::hosts::Hosts;
 use crate::listener::{self, Bounds};
-use crate::mcp_mount;
 use crate::metrics::Metrics;
 use crate::{Personal, ServeConfig, owner_subject};
+use crate::{mcp_mount, oauth_mount};
 
 /// How often old ledger entries are dropped.
 const LEDGER_ROUND: Duration = Duration::from_hours(6);
+/// How often ended codes, tokens and sessions are dropped.
+const OAUTH_ROUND: Duration = Duration::from_mins(5);
 
 /// A server that is bound but not yet answering.
 #[derive(Debug)]
@@ -72,8 +76,12 @@ impl Server {
         let address = listener.local_addr().map_err(bind_error)?;
         let settings = api_settings(&config, address);
         let public_url = settings.public_url.clone().unwrap_or_default();
-        let state = personal.api_state(settings).await?;
-        let router = mcp_mount::router(state, &public_url, &personal);
+        let authority = personal.authority().for_audience(Audience::of(&public_url));
+        let oauth = oauth_mount::authorization_server(authority.clone(), &public_url, &config).await?;
+        let state = personal.api_state_for(Arc::new(authority), settings).await?;
+        let mcp = mcp_mount::endpoint(&state, &public_url, &personal);
+        let beside = oauth_mount::endpoints(&oauth).into_iter().chain([("/mcp", mcp)]);
+        let router = router_with(state, beside);
         Ok(Self { listener, router, personal, ledger_days: config.ledger_days, address, metrics })
     }
 
@@ -96,6 +104,7 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()> + Send) {
         // Dropped, and so ended, with the main listener.
         let mut beside = JoinSet::new();
+        beside.spawn(keep_oauth_short(self.personal.clone()));
         beside.spawn(keep_ledger_short(self.personal, self.ledger_days));
         if let Some(metrics) = self.metrics {
             beside.spawn(metrics.run());
@@ -126,15 +135,25 @@ fn api_settings(config: &ServeConfig, address: SocketAddr) -> ApiSettings {
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
     let allowed_hosts = Hosts::of(config, address).into_list();
     ApiSettings {
+        authorization_servers: vec![public_url.clone()],
         public_url: Some(public_url),
         resource_name: config.resource_name.clone(),
-        authorization_servers: Vec::new(),
         allowed_hosts,
         limits: ApiLimits {
             concurrent_requests: config.concurrent_requests,
             read_deadline: Duration::from_secs(config.read_deadline),
             ..ApiLimits::default()
         },
+    }
+}
+
+/// Ended codes, tokens and sessions are dropped, and grants nobody fetched are taken back.
+async fn keep_oauth_short(personal: Personal) {
+    loop {
+        if let Err(error) = personal.store().prune_oauth(personal.clock().now()).await {
+            tracing::warn!(%error, "ended codes and tokens could not be dropped");
+        }
+        tokio::time::sleep(OAUTH_ROUND).await;
     }
 }
 

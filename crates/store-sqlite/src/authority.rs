@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use pdpp_access::{GrantStanding, SecretHash};
 use pdpp_store::{Authority, IssueOutcome, NewToken, StoreError, StoredGrant, StoredToken, TokenKind};
-use pdpp_wire::{AccessMode, ClientId, Grant, GrantId, Instant, SubjectId, TokenId};
+use pdpp_wire::{AccessMode, ClientId, FamilyId, Grant, GrantId, Instant, SubjectId, TokenId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::SqliteStore;
@@ -85,6 +85,7 @@ impl Authority for SqliteStore {
                        WHERE subject_id = ?1 AND grant_id = ?2 AND revoked_at IS NULL";
             let mut statement = connection.prepare_cached(sql)?;
             statement.execute(params![subject_id.as_str(), grant_id.as_str(), at.micros()])?;
+            crate::oauth::end_families_without_grant(connection, (&subject_id, &grant_id), at)?;
             Ok(before)
         };
         self.write(revoke).await
@@ -97,6 +98,10 @@ impl Authority for SqliteStore {
                        WHERE subject_id = ?1 AND kind = 'owner' AND revoked_at IS NULL";
             let revoked =
                 connection.prepare_cached(sql)?.execute(params![subject_id.as_str(), at.micros()])?;
+            // What could make new ones ends with them.
+            let sql = "UPDATE refresh_families SET revoked_at = ?2
+                       WHERE subject_id = ?1 AND kind = 'owner' AND revoked_at IS NULL";
+            connection.prepare_cached(sql)?.execute(params![subject_id.as_str(), at.micros()])?;
             Ok(revoked as u64)
         };
         self.write(revoke).await
@@ -155,11 +160,11 @@ fn stored_grant(row: &Row<'_>) -> Outcome<StoredGrant> {
 }
 
 /// Document and revocation, from this column on.
-fn standing(row: &Row<'_>, first: usize) -> Outcome<GrantStanding> {
+pub(crate) fn standing(row: &Row<'_>, first: usize) -> Outcome<GrantStanding> {
     Ok(GrantStanding { document: row.get(first)?, revoked_at: instant(row, first + 1)? })
 }
 
-fn instant(row: &Row<'_>, column: usize) -> Outcome<Option<Instant>> {
+pub(crate) fn instant(row: &Row<'_>, column: usize) -> Outcome<Option<Instant>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(Instant::from_micros))
 }
 
@@ -174,7 +179,7 @@ fn find_grant(
     rows.next()?.map(stored_grant).transpose()
 }
 
-fn insert_grant(connection: &Connection, grant: &Grant) -> Outcome<()> {
+pub(crate) fn insert_grant(connection: &Connection, grant: &Grant) -> Outcome<()> {
     let document = serde_json::to_string(grant).map_err(|error| StoreError::Backend(error.into()))?;
     let mode = match grant.access_mode {
         AccessMode::SingleUse => "single_use",
@@ -188,7 +193,7 @@ fn insert_grant(connection: &Connection, grant: &Grant) -> Outcome<()> {
     Ok(())
 }
 
-fn grant_ids(token: &NewToken) -> &[GrantId] {
+pub(crate) fn grant_ids(token: &NewToken) -> &[GrantId] {
     match &token.kind {
         TokenKind::Owner => &[],
         TokenKind::Client { grant_ids, .. } => grant_ids,
@@ -196,7 +201,7 @@ fn grant_ids(token: &NewToken) -> &[GrantId] {
 }
 
 /// Whether every grant of the token may give one. The write transaction keeps the answer true.
-fn may_issue(connection: &Connection, token: &NewToken) -> Outcome<IssueOutcome> {
+pub(crate) fn may_issue(connection: &Connection, token: &NewToken) -> Outcome<IssueOutcome> {
     let sql = "SELECT access_mode = 'single_use' AND consumed FROM grants
                WHERE subject_id = ?1 AND grant_id = ?2";
     let mut statement = connection.prepare_cached(sql)?;
@@ -211,7 +216,7 @@ fn may_issue(connection: &Connection, token: &NewToken) -> Outcome<IssueOutcome>
     Ok(IssueOutcome::Issued)
 }
 
-fn consume(connection: &Connection, token: &NewToken) -> Outcome<()> {
+pub(crate) fn consume(connection: &Connection, token: &NewToken) -> Outcome<()> {
     let sql = "UPDATE grants SET consumed = 1
                WHERE subject_id = ?1 AND grant_id = ?2 AND access_mode = 'single_use'";
     let mut statement = connection.prepare_cached(sql)?;
@@ -221,13 +226,13 @@ fn consume(connection: &Connection, token: &NewToken) -> Outcome<()> {
     Ok(())
 }
 
-fn insert_token(connection: &Connection, token: &NewToken) -> Outcome<()> {
+pub(crate) fn insert_token(connection: &Connection, token: &NewToken) -> Outcome<()> {
     let (kind, client_id) = match &token.kind {
         TokenKind::Owner => ("owner", None),
         TokenKind::Client { client_id, .. } => ("client", Some(client_id.as_str())),
     };
-    let sql = "INSERT INTO tokens (hash, token_id, subject_id, kind, client_id, issued_at, expires_at)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let sql = "INSERT INTO tokens (hash, token_id, subject_id, kind, client_id, issued_at, expires_at, resource, family_id)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     connection.prepare_cached(sql)?.execute(params![
         token.hash.as_bytes(),
         token.token_id.as_str(),
@@ -236,6 +241,8 @@ fn insert_token(connection: &Connection, token: &NewToken) -> Outcome<()> {
         client_id,
         token.issued_at.micros(),
         token.expires_at.map(Instant::micros),
+        token.resource,
+        token.family_id.as_ref().map(FamilyId::as_str),
     ])?;
     let sql = "INSERT INTO token_grants (hash, position, subject_id, grant_id) VALUES (?1, ?2, ?3, ?4)";
     let mut statement = connection.prepare_cached(sql)?;
@@ -248,7 +255,8 @@ fn insert_token(connection: &Connection, token: &NewToken) -> Outcome<()> {
 
 fn find_token(connection: &Connection, hash: &SecretHash) -> Outcome<Option<StoredToken>> {
     let sql =
-        "SELECT token_id, subject_id, expires_at, revoked_at, kind, client_id FROM tokens WHERE hash = ?1";
+        "SELECT token_id, subject_id, expires_at, revoked_at, kind, client_id, issued_at, resource, family_id
+         FROM tokens WHERE hash = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([hash.as_bytes()])?;
     let Some(row) = rows.next()? else {
@@ -270,6 +278,9 @@ fn find_token(connection: &Connection, hash: &SecretHash) -> Outcome<Option<Stor
         kind,
         expires_at: instant(row, 2)?,
         revoked_at: instant(row, 3)?,
+        issued_at: Instant::from_micros(row.get(6)?),
+        resource: row.get(7)?,
+        family_id: row.get::<_, Option<String>>(8)?.map(FamilyId::parse).transpose().map_err(damaged)?,
         grants,
     }))
 }

@@ -57,7 +57,7 @@ impl SqliteStore {
         let subject_id = subject_id.clone();
         let look = move |connection: &Connection| {
             let sql = "SELECT g.at FROM disclosure_grants g JOIN disclosures d ON d.id = g.disclosure_id
-                       WHERE g.subject_id = ?1 AND g.grant_id = ?2 AND d.refused IS NULL
+                       WHERE g.subject_id = ?1 AND g.grant_id = ?2 AND d.refused IS NULL AND d.is_read
                        ORDER BY g.at DESC LIMIT 1";
             let mut statement = connection.prepare_cached(sql)?;
             let mut served = BTreeMap::new();
@@ -76,14 +76,15 @@ impl SqliteStore {
 fn append(connection: &Connection, entry: &Disclosure) -> Outcome<()> {
     let json = serde_json::to_string(entry).map_err(|error| StoreError::Backend(error.into()))?;
     let subject_id = entry.subject_id.as_str();
-    let sql = "INSERT INTO disclosures (subject_id, at, client_id, stream, refused, entry)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let sql = "INSERT INTO disclosures (subject_id, at, client_id, stream, refused, is_read, entry)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     connection.prepare_cached(sql)?.execute(params![
         subject_id,
         entry.at.micros(),
         entry.client_id.as_ref().map(AsRef::<str>::as_ref),
         entry.stream.as_ref().map(AsRef::<str>::as_ref),
         entry.refused.map(Code::as_str),
+        entry.is_read(),
         json,
     ])?;
     let id = connection.last_insert_rowid();

@@ -22,6 +22,7 @@ mod layout;
 mod ledger;
 mod manifests;
 mod migrate;
+mod oauth;
 mod options;
 mod orphans;
 mod pragmas;

@@ -10,9 +10,13 @@ pub(crate) const STORE: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_doomed_blobs.sql"),
     include_str!("../migrations/0003_revisions.sql"),
+    include_str!("../migrations/0004_oauth.sql"),
 ];
 /// The ledger's steps.
-pub(crate) const LEDGER: &[&str] = &[include_str!("../migrations/ledger/0001_initial.sql")];
+pub(crate) const LEDGER: &[&str] = &[
+    include_str!("../migrations/ledger/0001_initial.sql"),
+    include_str!("../migrations/ledger/0002_reads.sql"),
+];
 
 /// Runs the missing steps in one transaction. Whoever comes second finds them done.
 pub(crate) fn migrate(connection: &mut Connection, steps: &[&str]) -> Outcome<()> {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use pdpp_access::{GrantStanding, SecretHash};
-use pdpp_wire::{ClientId, Grant, GrantId, Instant, SubjectId, TokenId};
+use pdpp_wire::{ClientId, FamilyId, Grant, GrantId, Instant, SubjectId, TokenId};
 
 use crate::StoreError;
 
@@ -28,8 +28,9 @@ pub trait Authority: Send + Sync {
     /// All grants, newest first.
     async fn list_grants(&self, subject_id: &SubjectId) -> Result<Vec<StoredGrant>, StoreError>;
 
-    /// Revokes a grant from now on. `None` when there is no such grant; else the earlier
-    /// revocation, if there was one.
+    /// Revokes a grant from now on, and with it every line of refresh tokens that has no other grant
+    /// left. Access tokens stay as they are: they answer that their grant was revoked. `None` when there
+    /// is no such grant; else the earlier revocation, if there was one.
     async fn revoke_grant(
         &self,
         subject_id: &SubjectId,
@@ -37,7 +38,7 @@ pub trait Authority: Send + Sync {
         at: Instant,
     ) -> Result<Option<StoredGrant>, StoreError>;
 
-    /// Revokes every owner token.
+    /// Revokes every owner token, and every line of refresh tokens that gives such.
     async fn revoke_owner_tokens(&self, subject_id: &SubjectId, at: Instant) -> Result<u64, StoreError>;
 
     /// The owner's passphrase hash (a PHC string), when one was set.
@@ -62,6 +63,10 @@ pub struct NewToken {
     pub issued_at: Instant,
     /// When it ends.
     pub expires_at: Option<Instant>,
+    /// The address it is for, when its client named one.
+    pub resource: Option<String>,
+    /// The refresh tokens it was given beside; it ends with them.
+    pub family_id: Option<FamilyId>,
 }
 
 /// What a token opens.
@@ -102,6 +107,12 @@ pub struct StoredToken {
     pub expires_at: Option<Instant>,
     /// When it was revoked.
     pub revoked_at: Option<Instant>,
+    /// When it was given.
+    pub issued_at: Instant,
+    /// The address it is for.
+    pub resource: Option<String>,
+    /// The refresh tokens it was given beside.
+    pub family_id: Option<FamilyId>,
     /// The standing of its grants, in their order.
     pub grants: Vec<GrantStanding>,
 }

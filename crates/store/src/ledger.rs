@@ -35,6 +35,9 @@ pub enum Door {
     McpLocal,
     /// The command line on the data directory.
     Cli,
+    /// The authorization server: no records pass here, only consent, tokens and their end.
+    #[serde(rename = "oauth")]
+    OAuth,
 }
 
 /// One entry.
@@ -86,6 +89,16 @@ pub struct Disclosure {
     /// The filtered fields' names, never the operands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter_fields: Vec<String>,
+    /// What else is known, in a few words of the program's own or an error code; never a secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Disclosure {
+    /// Whether a reader stood at the door, so that a served entry is a use of its grants.
+    pub fn is_read(&self) -> bool {
+        self.door != Door::OAuth
+    }
 }
 
 /// Which entries to list.

@@ -17,6 +17,7 @@ mod feed;
 mod ingest;
 mod ledger;
 mod line;
+mod oauth;
 mod projection;
 mod records;
 mod search_index;
@@ -34,6 +35,11 @@ pub use feed::{FedRecord, Feed};
 pub use ingest::{Applied, Ingest, MAX_BATCH, WriteTarget};
 pub use ledger::{Disclosure, DisclosureFilter, Door, Ledger};
 pub use line::RecordLine;
+pub use oauth::{
+    AgentAttached, Approval, Attempts, ClientPut, ClientSource, Decided, Family, Flow, NewFamily, NewRequest,
+    OAuth, OwnerSession, Polled, PresentedRefresh, Redeemed, Redemption, RegisteredClient, RequestHandle,
+    RequestState, Rotated, Rotation, Staged, StagedRequest,
+};
 pub use projection::project;
 pub use records::{
     Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage,
@@ -52,6 +58,7 @@ pub trait Store:
     + Feed
     + Ingest
     + Ledger
+    + OAuth
     + Records
     + SyncStates
     + Send
@@ -68,6 +75,7 @@ impl<T> Store for T where
         + Feed
         + Ingest
         + Ledger
+        + OAuth
         + Records
         + SyncStates
         + Send

@@ -61,8 +61,12 @@ codes! {
     InvalidRecord => "invalid_record", 400, "A record is not an object of the declared shape.", "Compare the record with the stream's schema.";
     InvalidRecordIdentity => "invalid_record_identity", 400, "A record's key differs from the primary key fields in its data.", "Send the primary key value as `key`.";
     InvalidAuthorizationDetails => "invalid_authorization_details", 400, "A selection request names streams, fields, times or connections the source does not offer.", "Compare the request with the source's declaration in `/v1/schema`.";
+    InvalidClient => "invalid_client", 400, "The client is not known to the authorization server.", "Register the client, or correct `client_id`.";
+    InvalidClientMetadata => "invalid_client_metadata", 400, "A member of the client's metadata breaks a rule.", "Correct the member the message names.";
     ConnectorInvalid => "connector_invalid", 400, "A connector manifest breaks a rule of the manifest format.", "Correct the member the message names.";
     AuthenticationError => "authentication_error", 401, "The bearer token is missing, unknown, expired or revoked.", "Send `Authorization: Bearer <token>` with a valid token; ask the owner for a new one if it expired.";
+    OwnerSessionRequired => "owner_session_required", 401, "Only the owner may decide this, and nobody is signed in.", "Sign in as the owner, or send an owner token.";
+    IntrospectionRefused => "context.authentication_failed", 401, "The introspection credential is missing or wrong.", "Send the resource server's credential by HTTP Basic.";
     LegacyShape => "authorization_state.unsupported_legacy_shape", 401, "The stored authorization has a shape this server no longer reads.", "Ask the owner for fresh consent.";
     PermissionError => "permission_error", 403, "The token is valid but of a kind this route does not serve.", "Use an owner token for owner routes and a client token for client routes.";
     FieldNotGranted => "field_not_granted", 403, "A parameter names a field outside the grant.", "Leave the field out, or ask the owner to grant it.";
@@ -85,8 +89,10 @@ codes! {
     ModeNotAvailable => "mode_not_available", 404, "This server does not offer the requested search mode.", "Use `/v1/search`.";
     MethodNotAllowed => "method_not_allowed", 405, "The route exists but not for this method.", "Use a method from the `Allow` header.";
     AmbiguousConnection => "ambiguous_connection", 409, "The id or stream is visible under several connections.", "Repeat with `connection_id` from `available_connections`.";
+    ApprovalConflict => "approval_conflict", 409, "Someone has decided this request already.", "Look at the grants; ask the client to start again if access is still wanted.";
     AmbiguousSchemaDetail => "ambiguous_schema_detail", 409, "Full detail was asked for a stream that several sources declare.", "Repeat with `connection_id` from `available_connections`.";
     ManifestConflict => "manifest_conflict", 409, "A manifest with this key exists with other content.", "Send it again with `replace=true` if the new one should take its place.";
+    InvalidGrant => "invalid_grant", 410, "The exchange code has expired or was used.", "Ask the owner to approve the request again.";
     CursorExpired => "cursor_expired", 410, "The `changes_since` token is older than the history kept.", "Start again with `changes_since=beginning`.";
     ResourceLimit => "resource_limit", 413, "A body, line, parameter or document is larger or deeper than the bound.", "Send less at once; the message names the bound.";
     UnsupportedMediaType => "unsupported_media_type", 415, "The body's content type is not the one the route takes.", "Send the content type the message names.";

@@ -69,6 +69,9 @@ pub struct ProtectedResource {
     /// Advice for agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pdpp_agent_discovery: Option<Map<String, Value>>,
+    /// Advice for programs the owner trusts with everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pdpp_owner_agent_onboarding: Option<Map<String, Value>>,
 }
 
 /// The kinds of token.

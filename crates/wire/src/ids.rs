@@ -116,6 +116,18 @@ id! {
     TokenId, "token id", max 128, slug
 }
 id! {
+    /// One request for consent, as it may be shown: it redeems nothing.
+    ApprovalId, "approval id", max 128, slug
+}
+id! {
+    /// One line of refresh tokens, each the successor of another.
+    FamilyId, "refresh family id", max 128, slug
+}
+id! {
+    /// One signed-in browser of the owner, as it may be shown: it opens nothing.
+    SessionId, "session id", max 128, slug
+}
+id! {
     /// A blob: `blob_sha256_` and the 64 hex digits of its content.
     BlobId, "blob id", max 76, blob_id
 }

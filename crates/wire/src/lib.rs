@@ -17,6 +17,7 @@ mod ingest;
 mod instant;
 mod literal;
 pub mod manifest;
+mod oauth_code;
 mod record;
 mod result_id;
 mod schema;
@@ -35,9 +36,11 @@ pub use grant::{
 };
 pub use headers::{PDPP_VERSION, PDPP_VERSION_HEADER, REQUEST_ID_HEADER, X_REQUEST_ID_HEADER};
 pub use ids::{
-    BlobId, ClientId, ConnectionId, ConnectorKey, GrantId, IdFault, RecordKey, StreamName, SubjectId, TokenId,
+    ApprovalId, BlobId, ClientId, ConnectionId, ConnectorKey, FamilyId, GrantId, IdFault, RecordKey,
+    SessionId, StreamName, SubjectId, TokenId,
 };
 pub use instant::{Instant, parse_instant};
+pub use oauth_code::OAuthCode;
 pub use selection::{SelectionRequest, StreamSelection, TimeRange};
 
 pub use aggregate::{Aggregation, Granularity, Group, Metric};

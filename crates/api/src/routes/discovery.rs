@@ -1,5 +1,7 @@
 //! What a stranger may read: the index, the protected-resource documents and the API description.
 
+mod advice;
+
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
@@ -90,6 +92,7 @@ async fn protected_resource(state: Arc<ApiState>, call: Call) -> Result<Response
         &ProtectedResource {
             pdpp_discovery_hints: Some(hints(&state)),
             capabilities: capabilities(&state),
+            pdpp_owner_agent_onboarding: advice::owner_onboarding(&state, &base),
             ..document(&state, &base, base.clone(), name)
         },
     )
@@ -122,7 +125,8 @@ fn document(state: &ApiState, base: &str, resource: String, resource_name: Strin
         pdpp_token_kinds_supported: vec![TokenKind::Owner, TokenKind::Client],
         pdpp_discovery_hints: None,
         capabilities: None,
-        pdpp_agent_discovery: None,
+        pdpp_agent_discovery: advice::agent_discovery(state, base),
+        pdpp_owner_agent_onboarding: None,
     }
 }
 

@@ -62,6 +62,74 @@ async fn the_protected_resource_document_advertises_only_what_works() {
             "changes_since_bootstrap": "beginning",
             "blob_indirection": "data.blob_ref.fetch_url",
             "owner_polyfill_requires_source_kind_connector": true
+          },
+          "pdpp_agent_discovery": {
+            "advisory": true,
+            "skill_name": "pdpp-data-access",
+            "recommended_flow": "pdpp connect",
+            "cli": {
+              "bin_name": "pdpp",
+              "connect_command": "pdpp connect https://data.test",
+              "run_command": "pdpp mcp",
+              "no_owner_token": true,
+              "no_owner_token_policy": "An agent is given a grant, never the owner's own token."
+            },
+            "mcp": {
+              "endpoint": "https://data.test/mcp",
+              "transport": "streamable_http",
+              "setup_intent": "grant_scoped_read",
+              "tool_surface": "read",
+              "no_owner_token": true,
+              "authorization": {
+                "authorization_code_pkce": {
+                  "authorization_endpoint": "https://data.test/oauth/authorize",
+                  "token_endpoint": "https://data.test/oauth/token",
+                  "registration_endpoint": "https://data.test/oauth/register",
+                  "code_challenge_method": "S256",
+                  "required_parameters": [
+                    "client_id",
+                    "redirect_uri",
+                    "code_challenge",
+                    "resource"
+                  ],
+                  "pdpp_token_kind": "client"
+                },
+                "device_code": {
+                  "device_authorization_endpoint": "https://data.test/oauth/device_authorization",
+                  "token_endpoint": "https://data.test/oauth/token",
+                  "authorization_details_type": "https://pdpp.dev/data-access",
+                  "required_parameters": [
+                    "client_id",
+                    "resource",
+                    "authorization_details"
+                  ],
+                  "pdpp_token_kind": "client"
+                },
+                "owner_agent_device_code": {
+                  "advertised_in": "pdpp_owner_agent_onboarding",
+                  "mcp_owner_bearer_rejected": true
+                }
+              }
+            }
+          },
+          "pdpp_owner_agent_onboarding": {
+            "advisory": true,
+            "profile": "trusted_owner_agent",
+            "pdpp_token_kind": "owner",
+            "warning": "This credential opens everything the owner has. Prefer a grant.",
+            "resource": "https://data.test",
+            "authorization_server": "https://data.test",
+            "owner_approval_url": "https://data.test/device",
+            "device_authorization_endpoint": "https://data.test/oauth/device_authorization",
+            "token_endpoint": "https://data.test/oauth/token",
+            "introspection_endpoint": "https://data.test/introspect",
+            "registration_endpoint": "https://data.test/oauth/register",
+            "revocation_path_template": "https://data.test/oauth/register/{client_id}",
+            "schema_endpoint": "https://data.test/v1/schema",
+            "schema_compact_endpoint": "https://data.test/v1/schema?view=compact",
+            "streams_endpoint": "https://data.test/v1/streams",
+            "query_base": "https://data.test/v1",
+            "mcp_owner_bearer_rejected": true
           }
         }"#]]
     .assert_eq(&world.get("", "/.well-known/oauth-protected-resource").await.show());

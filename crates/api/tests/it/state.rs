@@ -73,6 +73,8 @@ async fn store(world: &World, grant: Grant) {
         kind: TokenKind::Client { client_id: client_id(), grant_ids: vec![grant.grant_id.clone()] },
         issued_at: Instant::parse("2026-01-01").unwrap(),
         expires_at: None,
+        resource: None,
+        family_id: None,
     };
     world.store.issue(&[grant], &token).await.unwrap();
 }

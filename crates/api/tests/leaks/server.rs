@@ -151,6 +151,8 @@ impl Server {
             kind,
             issued_at: Instant::parse(NOW).expect("a time"),
             expires_at: None,
+            resource: None,
+            family_id: None,
         };
         self.store.issue(&grants, &token).await.expect("issued");
         self.secrets.push(secret);

@@ -116,6 +116,8 @@ async fn issue(store: &dyn Store, world: &World, ids: &[ConnectionId], secret: &
         kind: TokenKind::Client { client_id: "reader".parse().expect("an id"), grant_ids },
         issued_at: Instant::parse(NOW).expect("a time"),
         expires_at: None,
+        resource: None,
+        family_id: None,
     };
     store.issue(&[grant], &token).await.expect("issued");
 }

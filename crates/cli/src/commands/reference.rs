@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
 use pdpp_api::{Caller, Verb};
-use pdpp_wire::Code;
+use pdpp_wire::{Code, OAuthCode};
 use serde_json::json;
 
 use crate::args::Cli;
@@ -46,6 +46,13 @@ fn errors() -> String {
         let error_type = if code.status() == 0 { String::new() } else { format!("`{}`", type_name(*code)) };
         let _ =
             writeln!(page, "| `{code}` | {status} | {error_type} | {} | {} |", code.when(), code.advice());
+    }
+    page.push_str(
+        "\n## OAuth codes\n\nWhat `/oauth/*` answers with: `{\"error\", \"error_description\", \"request_id\"}`, or the same \
+         members in the query of a redirect.\n\n| Code | Status | When |\n| --- | --- | --- |\n",
+    );
+    for code in OAuthCode::ALL {
+        let _ = writeln!(page, "| `{code}` | {} | {} |", code.status(), code.when());
     }
     page.push_str("\n## Examples\n\nEvery error above 399 has this envelope.\n");
     for code in Code::ALL.iter().filter(|code| code.status() != 0) {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::Args;
+use pdpp_access::Secret;
 use pdpp_server::{ConfigFile, LogFormat, Personal, Server, start_logging};
 
 use crate::args::DataArgs;
@@ -58,6 +59,14 @@ pub(crate) struct ServeArgs {
     /// How long the disclosure ledger is kept, in days [default: 400]
     #[arg(long, value_name = "DAYS", env = "PDPP_LEDGER_DAYS")]
     ledger_days: Option<u32>,
+
+    /// The name a separate resource server introspects tokens with [default: resource-server]
+    #[arg(long, value_name = "NAME", env = "PDPP_INTROSPECTION_ID")]
+    introspection_id: Option<String>,
+
+    /// Its secret; without one nobody can introspect
+    #[arg(long, value_name = "SECRET", env = "PDPP_INTROSPECTION_SECRET", hide_env_values = true)]
+    introspection_secret: Option<String>,
 }
 
 fn log_format(text: &str) -> Result<LogFormat, String> {
@@ -81,6 +90,8 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
         read_deadline: args.read_deadline,
         concurrent_requests: args.concurrent_requests,
         ledger_days: args.ledger_days,
+        introspection_id: args.introspection_id,
+        introspection_secret: args.introspection_secret.map(Secret::presented),
     };
     let settings = settings.over(ConfigFile::read(&data)?);
     start_logging(settings.log_format.unwrap_or_default(), settings.log_level.as_deref().unwrap_or("info"));

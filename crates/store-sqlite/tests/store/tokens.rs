@@ -20,6 +20,8 @@ fn token(secret: &str, kind: TokenKind) -> NewToken {
         kind,
         issued_at: Instant::from_micros(0),
         expires_at: None,
+        resource: None,
+        family_id: None,
     }
 }
 
@@ -101,6 +103,7 @@ async fn disclosures_of_two_processes_are_all_kept() {
         char_range: None,
         query: None,
         filter_fields: Vec::new(),
+        note: None,
     };
     let appending: Vec<_> = (0..400)
         .map(|n| {

@@ -27,6 +27,8 @@ fn token(world: &World, secret: &str, grants: &[&str]) -> NewToken {
         },
         issued_at: time("2026-01-01"),
         expires_at: Some(time("2026-02-01")),
+        resource: None,
+        family_id: None,
     }
 }
 

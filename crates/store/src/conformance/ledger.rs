@@ -26,6 +26,7 @@ pub(super) fn disclosure(subject_id: &SubjectId, door: Door, grants: &[&str]) ->
         char_range: Some((0, 10)),
         query: Some("harbour".to_owned()),
         filter_fields: vec!["sender".to_owned()],
+        note: Some("a note".to_owned()),
     }
 }
 
@@ -73,7 +74,7 @@ async fn listed(world: &World, filter: &DisclosureFilter) -> Vec<String> {
 
 pub async fn an_entry_comes_back_whole(store: Arc<dyn Store>) {
     let world = World::new(store).await;
-    for door in [Door::Rest, Door::Mcp, Door::McpLocal, Door::Cli] {
+    for door in [Door::Rest, Door::Mcp, Door::McpLocal, Door::Cli, Door::OAuth] {
         let entry = disclosure(&world.subject, door, &["grt_1"]);
         world.store.append_disclosures(vec![entry.clone()]).await.expect("disclosures are kept");
         let found = world.store.list_disclosures(&world.subject, &any()).await;

@@ -15,6 +15,7 @@ pub mod expand;
 pub mod filters;
 pub mod ingest;
 pub mod ledger;
+pub mod oauth;
 pub mod paging;
 pub mod search;
 pub mod single;
@@ -139,6 +140,22 @@ macro_rules! each_promise {
                 another_subject_has_no_say,
                 a_served_read_is_the_last_use_of_its_grant,
                 a_passphrase_is_kept_per_subject_and_replaced;
+            oauth: a_request_is_found_by_each_of_its_handles_and_no_other,
+                no_more_requests_wait_than_are_allowed,
+                a_request_is_decided_once,
+                an_approved_request_is_redeemed_once_and_in_time,
+                a_revoked_grant_is_not_redeemed,
+                a_code_that_comes_back_ends_what_it_gave,
+                a_refresh_token_leaves_one_successor,
+                a_family_ends_with_its_access_tokens,
+                a_revoked_grant_ends_its_refresh_tokens,
+                an_impatient_asker_is_slowed_down,
+                one_agent_waits_for_a_request,
+                a_client_is_kept_and_a_change_that_matters_ends_its_access,
+                a_removed_client_loses_everything,
+                a_session_lives_until_it_is_ended,
+                attempts_are_counted_in_windows,
+                what_ended_is_pruned_and_what_nobody_fetched_is_taken_back;
             sync_states: a_value_is_replaced_and_the_others_kept,
                 every_scope_has_a_state_of_its_own;
             ledger: an_entry_comes_back_whole,

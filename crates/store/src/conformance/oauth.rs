@@ -1,0 +1,412 @@
+//! What the authorization server keeps: decided once, redeemed once, rotated in line, ended whole.
+
+use std::sync::Arc;
+
+use pdpp_access::{Secret, SecretHash};
+use pdpp_wire::{ApprovalId, ClientId, FamilyId, Grant, GrantId, Instant, SessionId, TokenId};
+
+use super::world::{World, subject, time};
+use crate::{
+    AgentAttached, Approval, ClientPut, ClientSource, Decided, Flow, NewFamily, NewRequest, NewToken,
+    OwnerSession, Redeemed, Redemption, RegisteredClient, RequestHandle, RequestState, Rotated, Rotation,
+    Staged, Store, StoredToken, TokenKind,
+};
+
+const DAY: &str = "2026-01-05";
+
+fn hash(text: &str) -> SecretHash {
+    Secret::presented(text).hash()
+}
+
+fn now() -> Instant {
+    time(DAY)
+}
+
+fn approval(id: &str) -> ApprovalId {
+    ApprovalId::parse(id).expect("a plain id")
+}
+
+fn client() -> ClientId {
+    ClientId::parse("reader").expect("a plain id")
+}
+
+fn request(id: &str, flow: Flow) -> NewRequest {
+    NewRequest {
+        approval_id: approval(id),
+        flow,
+        client_id: client(),
+        pushed: Some(hash(&format!("{id} pushed"))),
+        consent: Some(hash(&format!("{id} consent"))),
+        device_code: Some(hash(&format!("{id} device"))),
+        user_code: Some(hash(&format!("{id} user"))),
+        document: "{}".to_owned(),
+        created_at: now(),
+        expires_at: now().plus_seconds(300),
+        interval: 2,
+    }
+}
+
+async fn stage(world: &World, id: &str, flow: Flow) {
+    let staged = world.store.stage_request(&request(id, flow), 100).await;
+    assert_eq!(staged.expect("requests are kept"), Staged::Kept);
+}
+
+fn yes(world: &World, id: &str, grants: Vec<Grant>) -> Approval {
+    Approval {
+        approval_id: approval(id),
+        subject_id: world.subject.clone(),
+        grants,
+        code: Some(hash(&format!("{id} code"))),
+        redeem_until: now().plus_seconds(60),
+        at: now(),
+    }
+}
+
+async fn approve(world: &World, id: &str, mode: &str) {
+    let grant = world.grant_value(&format!("grt_{id}"), mode);
+    let decided = world.store.approve_request(&yes(world, id, vec![grant])).await;
+    assert_eq!(decided.expect("requests are decided"), Decided::Done);
+}
+
+fn token(world: &World, id: &str, secret: &str) -> NewToken {
+    NewToken {
+        hash: hash(secret),
+        token_id: TokenId::parse(format!("tok_{secret}")).expect("a plain id"),
+        subject_id: world.subject.clone(),
+        kind: TokenKind::Client {
+            client_id: client(),
+            grant_ids: vec![GrantId::parse(format!("grt_{id}")).expect("a plain id")],
+        },
+        issued_at: now(),
+        expires_at: Some(now().plus_seconds(600)),
+        resource: Some("https://data.test".to_owned()),
+        family_id: Some(family_id(id)),
+    }
+}
+
+fn family_id(id: &str) -> FamilyId {
+    FamilyId::parse(format!("rtf_{id}")).expect("a plain id")
+}
+
+fn redemption(world: &World, id: &str, secret: &str, at: Instant) -> Redemption {
+    let token = token(world, id, secret);
+    let family = NewFamily {
+        family_id: family_id(id),
+        subject_id: world.subject.clone(),
+        client_id: client(),
+        kind: token.kind.clone(),
+        resource: token.resource.clone(),
+        first: hash(&format!("{id} r0")),
+        created_at: at,
+        expires_at: now().plus_seconds(86_400),
+    };
+    Redemption { approval_id: approval(id), token, family: Some(family), at }
+}
+
+/// A request that was approved and redeemed: access token `<id>a0`, refresh token `<id> r0`.
+async fn redeemed(world: &World, id: &str) {
+    stage(world, id, Flow::Code).await;
+    approve(world, id, "continuous").await;
+    let outcome = world.store.redeem_request(&redemption(world, id, &format!("{id}a0"), now())).await;
+    assert_eq!(outcome.expect("requests are redeemed"), Redeemed::Issued);
+}
+
+async fn find_token(world: &World, secret: &str) -> Option<StoredToken> {
+    world.store.find_token(&hash(secret)).await.expect("tokens are looked for")
+}
+
+async fn is_alive(world: &World, secret: &str) -> bool {
+    find_token(world, secret).await.is_some_and(|token| token.revoked_at.is_none())
+}
+
+fn rotation(world: &World, id: &str, generation: u64) -> Rotation {
+    Rotation {
+        family_id: family_id(id),
+        seen_generation: generation,
+        successor: Some(hash(&format!("{id} r{}", generation + 1))),
+        token: token(world, id, &format!("{id}a{}", generation + 1)),
+        at: now(),
+    }
+}
+
+async fn rotate(world: &World, rotation: &Rotation) -> Rotated {
+    world.store.rotate_refresh(rotation).await.expect("refresh tokens are rotated")
+}
+
+pub async fn a_request_is_found_by_each_of_its_handles_and_no_other(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    stage(&world, "one", Flow::Device).await;
+    stage(&world, "two", Flow::Device).await;
+    for handle in [
+        RequestHandle::Approval(approval("one")),
+        RequestHandle::Pushed(hash("one pushed")),
+        RequestHandle::Consent(hash("one consent")),
+        RequestHandle::DeviceCode(hash("one device")),
+        RequestHandle::UserCode(hash("one user")),
+    ] {
+        let found = world.store.find_request(&handle).await.expect("requests are looked for");
+        assert_eq!(found.expect("the handle is known").approval_id, approval("one"), "{handle:?}");
+    }
+    for handle in [
+        RequestHandle::Consent(hash("one pushed")),
+        RequestHandle::DeviceCode(hash("one consent")),
+        RequestHandle::Code(hash("one code")),
+        RequestHandle::Polling(hash("one device")),
+    ] {
+        let found = world.store.find_request(&handle).await.expect("requests are looked for");
+        assert_eq!(found, None, "{handle:?}");
+    }
+}
+
+pub async fn no_more_requests_wait_than_are_allowed(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    stage(&world, "one", Flow::Code).await;
+    let second = request("two", Flow::Code);
+    let staged = world.store.stage_request(&second, 1).await.expect("requests are kept");
+    assert_eq!(staged, Staged::TooMany);
+    let later = NewRequest { created_at: now().plus_seconds(301), ..second };
+    let staged = world.store.stage_request(&later, 1).await.expect("requests are kept");
+    assert_eq!(staged, Staged::Kept, "what has expired does not wait");
+}
+
+pub async fn a_request_is_decided_once(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    stage(&world, "one", Flow::Code).await;
+    approve(&world, "one", "continuous").await;
+    let again = yes(&world, "one", vec![world.grant_value("grt_other", "continuous")]);
+    let decided = world.store.approve_request(&again).await.expect("requests are decided");
+    assert_eq!(decided, Decided::Conflict);
+    let denied = world.store.deny_request(&approval("one"), &world.subject, now()).await;
+    assert_eq!(denied.expect("requests are decided"), Decided::Conflict);
+    let id = GrantId::parse("grt_other").expect("a plain id");
+    let other = world.store.find_grant(&world.subject, &id).await.expect("grants are looked for");
+    assert_eq!(other, None, "a decision that does not hold leaves no grant");
+    let late = Approval { at: now().plus_seconds(300), ..yes(&world, "two", Vec::new()) };
+    assert_eq!(world.store.approve_request(&late).await.expect("requests are decided"), Decided::Unknown);
+    stage(&world, "two", Flow::Code).await;
+    assert_eq!(world.store.approve_request(&late).await.expect("requests are decided"), Decided::Expired);
+}
+
+pub async fn an_approved_request_is_redeemed_once_and_in_time(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    stage(&world, "one", Flow::Code).await;
+    let redeem = async |secret: &str, at| {
+        let outcome = world.store.redeem_request(&redemption(&world, "one", secret, at)).await;
+        outcome.expect("requests are redeemed")
+    };
+    assert_eq!(redeem("a", now()).await, Redeemed::NotRedeemable, "nobody has approved");
+    approve(&world, "one", "continuous").await;
+    assert_eq!(redeem("a", now().plus_seconds(60)).await, Redeemed::NotRedeemable, "too late");
+    assert_eq!(redeem("a", now()).await, Redeemed::Issued);
+    assert_eq!(redeem("b", now()).await, Redeemed::Already);
+    assert!(is_alive(&world, "a").await);
+    assert_eq!(find_token(&world, "b").await, None);
+    let found = find_token(&world, "a").await.expect("the token is known");
+    assert_eq!(found.resource.as_deref(), Some("https://data.test"));
+    assert_eq!(found.family_id, Some(family_id("one")));
+    let request = world.store.find_request(&RequestHandle::Code(hash("one code"))).await;
+    let request = request.expect("requests are looked for").expect("the code is known");
+    assert!(matches!(request.state, RequestState::Approved { redeemed_at: Some(_), .. }), "{request:?}");
+}
+
+pub async fn a_revoked_grant_is_not_redeemed(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    stage(&world, "one", Flow::Code).await;
+    approve(&world, "one", "continuous").await;
+    let id = GrantId::parse("grt_one").expect("a plain id");
+    world.store.revoke_grant(&world.subject, &id, now()).await.expect("grants are revoked");
+    let outcome = world.store.redeem_request(&redemption(&world, "one", "a", now())).await;
+    assert_eq!(outcome.expect("requests are redeemed"), Redeemed::GrantEnded);
+    assert_eq!(find_token(&world, "a").await, None);
+}
+
+pub async fn a_code_that_comes_back_ends_what_it_gave(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    redeemed(&world, "one").await;
+    redeemed(&world, "two").await;
+    world.store.end_redeemed(&approval("one"), now()).await.expect("tokens are ended");
+    assert!(!is_alive(&world, "onea0").await);
+    assert!(is_alive(&world, "twoa0").await);
+    assert_eq!(rotate(&world, &rotation(&world, "one", 0)).await, Rotated::Ended);
+}
+
+pub async fn a_refresh_token_leaves_one_successor(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    redeemed(&world, "one").await;
+    assert_eq!(rotate(&world, &rotation(&world, "one", 0)).await, Rotated::Done);
+    let again = Rotation { token: token(&world, "one", "thief"), ..rotation(&world, "one", 0) };
+    assert_eq!(rotate(&world, &again).await, Rotated::Overtaken);
+    assert_eq!(find_token(&world, "thief").await, None);
+    let generations = async |secret: &str| {
+        let found = world.store.find_refresh(&hash(secret)).await.expect("refresh tokens are looked for");
+        found.map(|found| (found.generation, found.family.generation))
+    };
+    assert_eq!(generations("one r0").await, Some((0, 1)), "a spent one is remembered");
+    assert_eq!(generations("one r1").await, Some((1, 1)));
+    assert_eq!(generations("one r2").await, None);
+    let lost =
+        Rotation { successor: None, token: token(&world, "one", "again"), ..rotation(&world, "one", 1) };
+    assert_eq!(rotate(&world, &lost).await, Rotated::Done, "a lost answer is given again");
+    assert_eq!(generations("one r1").await, Some((1, 1)));
+    assert!(is_alive(&world, "again").await);
+}
+
+pub async fn a_family_ends_with_its_access_tokens(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    redeemed(&world, "one").await;
+    redeemed(&world, "two").await;
+    rotate(&world, &rotation(&world, "one", 0)).await;
+    let revoked = world.store.revoke_family(&family_id("one"), now()).await;
+    assert!(revoked.expect("families are revoked"));
+    assert!(!is_alive(&world, "onea0").await && !is_alive(&world, "onea1").await);
+    assert!(is_alive(&world, "twoa0").await, "another family lives on");
+    assert_eq!(rotate(&world, &rotation(&world, "one", 1)).await, Rotated::Ended);
+    let again = world.store.revoke_family(&family_id("one"), now()).await;
+    assert!(!again.expect("families are revoked"), "it had ended");
+}
+
+pub async fn a_revoked_grant_ends_its_refresh_tokens(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    redeemed(&world, "one").await;
+    let id = GrantId::parse("grt_one").expect("a plain id");
+    world.store.revoke_grant(&world.subject, &id, now()).await.expect("grants are revoked");
+    assert_eq!(rotate(&world, &rotation(&world, "one", 0)).await, Rotated::Ended);
+    let found = world.store.find_refresh(&hash("one r0")).await.expect("refresh tokens are looked for");
+    assert_eq!(found.expect("it is remembered").family.revoked_at, Some(now()));
+}
+
+pub async fn an_impatient_asker_is_slowed_down(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    stage(&world, "one", Flow::Device).await;
+    let poll = async |seconds: i64| {
+        let handle = RequestHandle::DeviceCode(hash("one device"));
+        let polled = world.store.poll_request(&handle, now().plus_seconds(seconds)).await;
+        let polled = polled.expect("requests are polled").expect("the device code is known");
+        (polled.too_soon, polled.interval)
+    };
+    assert_eq!(poll(0).await, (false, 2));
+    assert_eq!(poll(1).await, (true, 7));
+    assert_eq!(poll(8).await, (false, 7));
+}
+
+pub async fn one_agent_waits_for_a_request(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    stage(&world, "one", Flow::Exchange).await;
+    stage(&world, "two", Flow::Code).await;
+    let attach = async |id: &str, agent: &str| {
+        let attached = world.store.attach_agent(&approval(id), agent, &hash(agent), now()).await;
+        attached.expect("agents are attached")
+    };
+    assert_eq!(attach("one", "agc_1").await, AgentAttached::Attached);
+    assert_eq!(attach("one", "agc_2").await, AgentAttached::Refused);
+    assert_eq!(attach("two", "agc_3").await, AgentAttached::Refused, "a redirect waits for nobody");
+    let found = world.store.find_request(&RequestHandle::Polling(hash("agc_1"))).await;
+    assert_eq!(found.expect("requests are looked for").expect("it waits").agent_id.as_deref(), Some("agc_1"));
+}
+
+fn registered(security_hash: &str) -> RegisteredClient {
+    RegisteredClient {
+        client_id: client(),
+        source: ClientSource::Dynamic,
+        metadata: "{}".to_owned(),
+        security_hash: security_hash.to_owned(),
+        first_seen: now(),
+        subject_id: None,
+        registration_token: Some(hash("manage")),
+    }
+}
+
+pub async fn a_client_is_kept_and_a_change_that_matters_ends_its_access(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let put = async |client: &RegisteredClient| {
+        world.store.put_client(client, now().plus_seconds(1)).await.expect("clients are kept")
+    };
+    assert_eq!(put(&registered("h1")).await, ClientPut::New);
+    redeemed(&world, "one").await;
+    let later = RegisteredClient { first_seen: now().plus_seconds(9), ..registered("h1") };
+    assert_eq!(put(&later).await, ClientPut::Known);
+    assert!(is_alive(&world, "onea0").await);
+    assert_eq!(put(&registered("h2")).await, ClientPut::Changed);
+    assert!(!is_alive(&world, "onea0").await);
+    let kept = world.store.find_client(&client()).await.expect("clients are looked for");
+    assert_eq!(kept, Some(registered("h2")), "the time it was first seen stays");
+    assert_eq!(world.store.list_clients().await.expect("clients are listed"), [registered("h2")]);
+}
+
+pub async fn a_removed_client_loses_everything(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    world.store.put_client(&registered("h1"), now()).await.expect("clients are kept");
+    redeemed(&world, "one").await;
+    stage(&world, "two", Flow::Code).await;
+    assert!(world.store.remove_client(&client(), now()).await.expect("clients are removed"));
+    assert!(!is_alive(&world, "onea0").await);
+    assert_eq!(rotate(&world, &rotation(&world, "one", 0)).await, Rotated::Ended);
+    let id = GrantId::parse("grt_one").expect("a plain id");
+    let grant = world.store.find_grant(&world.subject, &id).await.expect("grants are looked for");
+    assert_eq!(grant.expect("the grant is kept").standing.revoked_at, Some(now()));
+    assert!(world.store.list_requests(now()).await.expect("requests are listed").is_empty());
+    assert!(!world.store.remove_client(&client(), now()).await.expect("clients are removed"));
+}
+
+pub async fn a_session_lives_until_it_is_ended(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let session = |id: &str, owner: &str| OwnerSession {
+        session_id: SessionId::parse(id).expect("a plain id"),
+        subject_id: subject(owner),
+        created_at: now(),
+        expires_at: now().plus_seconds(100),
+        last_used_at: now(),
+        revoked_at: None,
+    };
+    for (secret, id, owner) in
+        [("s1", "ses_1", "owner_local"), ("s2", "ses_2", "owner_local"), ("s3", "ses_3", "other")]
+    {
+        world.store.put_session(&hash(secret), &session(id, owner)).await.expect("sessions are kept");
+    }
+    let using = async |secret: &str, seconds| {
+        world.store.use_session(&hash(secret), now().plus_seconds(seconds)).await.expect("sessions are used")
+    };
+    assert_eq!(using("s1", 5).await.expect("it is known").last_used_at, now().plus_seconds(5));
+    assert_eq!(using("ses_1", 5).await, None, "its public name opens nothing");
+    let one = SessionId::parse("ses_1").expect("a plain id");
+    let ended = world.store.revoke_sessions(&world.subject, Some(&one), now().plus_seconds(6)).await;
+    assert_eq!(ended.expect("sessions are ended"), 1);
+    let found = using("s1", 7).await.expect("it is known");
+    assert_eq!((found.last_used_at, found.revoked_at.is_some()), (now().plus_seconds(5), true));
+    assert_eq!(world.store.list_sessions(&world.subject).await.expect("sessions are listed").len(), 2);
+    let ended = world.store.revoke_sessions(&world.subject, None, now()).await;
+    assert_eq!(ended.expect("sessions are ended"), 1);
+    assert_eq!(using("s3", 7).await.expect("it is known").revoked_at, None, "another owner's stays");
+}
+
+pub async fn attempts_are_counted_in_windows(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let count = async |key: &str, seconds| {
+        let counted = world.store.count_attempt(key, 60, now().plus_seconds(seconds)).await;
+        counted.expect("attempts are counted").count
+    };
+    assert_eq!((count("a", 0).await, count("a", 1).await, count("b", 1).await), (1, 2, 1));
+    assert_eq!(count("a", 60).await, 1, "a new window begins");
+    world.store.clear_attempts("a").await.expect("attempts are forgotten");
+    assert_eq!(count("a", 61).await, 1);
+}
+
+pub async fn what_ended_is_pruned_and_what_nobody_fetched_is_taken_back(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    redeemed(&world, "one").await;
+    stage(&world, "two", Flow::Code).await;
+    approve(&world, "two", "continuous").await;
+    world.store.prune_oauth(now().plus_seconds(60)).await.expect("old rows are pruned");
+    let revoked_at = async |id: &str| {
+        let id = GrantId::parse(id).expect("a plain id");
+        let grant = world.store.find_grant(&world.subject, &id).await.expect("grants are looked for");
+        grant.expect("grants are kept").standing.revoked_at
+    };
+    assert_eq!(revoked_at("grt_one").await, None);
+    assert_eq!(revoked_at("grt_two").await, Some(now().plus_seconds(60)));
+    assert!(is_alive(&world, "onea0").await);
+    world.store.prune_oauth(now().plus_seconds(2 * 86_400)).await.expect("old rows are pruned");
+    assert_eq!(find_token(&world, "onea0").await, None);
+    let found = world.store.find_request(&RequestHandle::Approval(approval("one"))).await;
+    assert_eq!(found.expect("requests are looked for"), None);
+}
