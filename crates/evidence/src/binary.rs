@@ -62,9 +62,16 @@ pub fn classify(value: &Value) -> Content {
 /// A blob reference stays as it is: it holds no bytes, and its `blob_id` is the way to them. Bytes that stand
 /// beside the reference are replaced like any others.
 pub fn redact(value: &Value) -> (Value, Vec<String>) {
-    let mut redaction = Redaction::default();
-    let shown = redaction.visit(value);
-    (shown, redaction.found)
+    let mut shown = value.clone();
+    let found = redact_in_place(&mut shown);
+    (shown, found)
+}
+
+/// The same for a value that is not needed as it was.
+pub fn redact_in_place(value: &mut Value) -> Vec<String> {
+    let mut found = Vec::new();
+    visit(value, None, &mut found);
+    found
 }
 
 fn blob_ref(members: &Map<String, Value>) -> Option<Content> {
@@ -76,44 +83,62 @@ fn blob_ref(members: &Map<String, Value>) -> Option<Content> {
     described.then_some(Content::BlobRef { blob_id, mime_type, size_bytes })
 }
 
-#[derive(Default)]
-struct Redaction {
-    path: Vec<String>,
-    found: Vec<String>,
+/// Where a value stands: its name in what holds it, and where that stands. Names are only joined when a path is
+/// listed, which is rare.
+struct Place<'p> {
+    outer: Option<&'p Self>,
+    depth: usize,
+    segment: Segment<'p>,
 }
 
-impl Redaction {
-    fn visit(&mut self, value: &Value) -> Value {
-        match value {
-            Value::String(text) => match base64::recognise(text) {
-                Some(found) => self.replace(describe(text, &found)),
-                None => value.clone(),
-            },
-            Value::Array(_) | Value::Object(_) if self.path.len() >= MAX_DEPTH => {
-                self.replace(json!({ "withheld": "too_deep", "size_bytes": json_bytes(value) }))
-            }
-            Value::Array(items) => {
-                items.iter().enumerate().map(|(index, item)| self.within(index.to_string(), item)).collect()
-            }
-            Value::Object(members) => members
-                .iter()
-                .map(|(name, member)| (name.clone(), self.within(segment(name), member)))
-                .collect::<Map<_, _>>()
-                .into(),
-            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+enum Segment<'p> {
+    Name(&'p str),
+    Index(usize),
+}
+
+impl Place<'_> {
+    fn path(&self) -> String {
+        let own = match self.segment {
+            Segment::Name(name) => segment(name),
+            Segment::Index(index) => index.to_string(),
+        };
+        match self.outer {
+            Some(outer) => format!("{}.{own}", outer.path()),
+            None => own,
         }
     }
+}
 
-    fn within(&mut self, segment: String, value: &Value) -> Value {
-        self.path.push(segment);
-        let shown = self.visit(value);
-        self.path.pop();
-        shown
-    }
-
-    fn replace(&mut self, description: Value) -> Value {
-        self.found.push(self.path.join("."));
-        description
+fn visit(value: &mut Value, place: Option<&Place<'_>>, found: &mut Vec<String>) {
+    let depth = place.map_or(0, |place| place.depth);
+    let mut replace = |value: &mut Value, description: Value| {
+        found.push(place.map(Place::path).unwrap_or_default());
+        *value = description;
+    };
+    match value {
+        Value::String(text) => {
+            if let Some(bytes) = base64::recognise(text) {
+                let description = describe(text, &bytes);
+                replace(value, description);
+            }
+        }
+        Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => {
+            let description = json!({ "withheld": "too_deep", "size_bytes": json_bytes(value) });
+            replace(value, description);
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                let inner = Place { outer: place, depth: depth + 1, segment: Segment::Index(index) };
+                visit(item, Some(&inner), found);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                let inner = Place { outer: place, depth: depth + 1, segment: Segment::Name(name) };
+                visit(member, Some(&inner), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -41,7 +41,7 @@ mod words;
 #[cfg(test)]
 mod random;
 
-pub use binary::{Content, classify, redact};
+pub use binary::{Content, classify, redact, redact_in_place};
 pub use compact_schema::compact;
 pub use continuation::{FieldTarget, FieldWindowRead, percent_encode_segment};
 pub use field_flags::flags;

@@ -20,6 +20,10 @@ pub struct Neutral<'t> {
 
 /// Replaces each character that acts unseen by a visible one.
 pub fn neutralise(text: &str) -> Neutral<'_> {
+    // Most text is plain, and one look at its bytes shows it.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return Neutral { text: Cow::Borrowed(text), replaced: 0 };
+    }
     let mut out = String::new();
     let mut replaced = 0;
     // Everything before this byte is already in `out`.

@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
+use crate::page_memory::PageMemory;
+use crate::progress::Progress;
 use crate::role_cache::RoleCache;
 use crate::tools::{self, Spec};
 
@@ -35,6 +37,16 @@ pub enum ResultDetail {
     Compact,
 }
 
+/// What is known about the bearer before the server has answered anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BearerKind {
+    /// It is a client's, under a grant.
+    #[default]
+    Scoped,
+    /// It came from outside and may be the owner's, so the server is asked before anything is read with it.
+    Unknown,
+}
+
 /// How an adapter presents itself.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -46,6 +58,8 @@ pub struct Settings {
     pub detail: ResultDetail,
     /// What day it is; without it no date is stated.
     pub now: Option<crate::Now>,
+    /// What is known about the bearer.
+    pub bearer: BearerKind,
 }
 
 impl Default for Settings {
@@ -55,6 +69,7 @@ impl Default for Settings {
             tools: ToolSet::default(),
             detail: ResultDetail::default(),
             now: None,
+            bearer: BearerKind::default(),
         }
     }
 }
@@ -66,8 +81,14 @@ pub struct Adapter {
     pub(crate) settings: Arc<Settings>,
     /// What this bearer is shown of streams' display roles.
     pub(crate) roles: RoleCache,
+    /// What pages cost the last time.
+    pub(crate) pages: PageMemory,
+    /// Who hears of the progress of this call.
+    progress: Progress,
     /// Set once the server has said that the bearer is the owner's.
     owner: Arc<AtomicBool>,
+    /// Set once the server need not be asked whose bearer it is.
+    checked: Arc<AtomicBool>,
 }
 
 /// A server's answer in JSON.
@@ -82,18 +103,31 @@ pub(crate) struct Reply {
 impl Adapter {
     /// Puts an adapter before a client.
     pub fn new(client: Client, settings: Settings) -> Self {
-        Self { client, settings: Arc::new(settings), roles: RoleCache::default(), owner: Arc::default() }
+        let checked = Arc::new(AtomicBool::new(settings.bearer == BearerKind::Scoped));
+        Self {
+            client,
+            settings: Arc::new(settings),
+            roles: RoleCache::default(),
+            pages: PageMemory::default(),
+            progress: Progress::default(),
+            owner: Arc::default(),
+            checked,
+        }
     }
 
     /// The same adapter for another bearer.
     #[must_use]
     pub fn with_bearer(&self, bearer: Bearer) -> Self {
-        Self {
-            client: self.client.with_bearer(bearer),
-            settings: Arc::clone(&self.settings),
-            roles: RoleCache::default(),
-            owner: Arc::default(),
-        }
+        let pages = self.pages.of(&bearer);
+        let client = self.client.with_bearer(bearer);
+        let checked = Arc::new(AtomicBool::new(self.settings.bearer == BearerKind::Scoped));
+        let (roles, owner) = (RoleCache::default(), Arc::default());
+        Self { client, roles, pages, owner, checked, ..self.clone() }
+    }
+
+    /// The same adapter for one call, whose progress somebody hears of.
+    pub(crate) fn reporting(&self, progress: Progress) -> Self {
+        Self { progress, ..self.clone() }
     }
 
     /// Whether a tool of this name is listed.
@@ -131,11 +165,30 @@ impl Adapter {
 
     /// Sends a request; a refusal is a failure.
     pub(crate) async fn send(&self, request: &Request) -> Result<Answer, Failure> {
+        // A schema says by itself whose bearer it was given to.
+        if !self.checked.load(Ordering::Relaxed) && !request.path_and_query().starts_with("/v1/schema") {
+            self.check_bearer().await;
+        }
         if self.owner.load(Ordering::Relaxed) {
             return Err(owner_refused());
         }
+        self.progress.request().await;
         let answer = self.client.send(request).await?;
         if answer.is_success() { Ok(answer) } else { Err(Failure::refused(&answer)) }
+    }
+
+    /// Asks whose bearer it is, once. Whatever else is wrong, the call that follows meets it too and says it.
+    async fn check_bearer(&self) {
+        let request = Request::get(["v1", "schema"]);
+        let mut asked = self.client.send(&request.clone().query("view", "compact")).await;
+        if asked.as_ref().is_ok_and(|answer| answer.status == 400) {
+            asked = self.client.send(&request).await;
+        }
+        let Ok(answer) = asked else { return };
+        if serde_json::from_slice::<Value>(&answer.body).is_ok_and(|body| is_owners(&body)) {
+            self.owner.store(true, Ordering::Relaxed);
+        }
+        self.checked.store(answer.is_success(), Ordering::Relaxed);
     }
 
     /// Sends a request whose answer is JSON.

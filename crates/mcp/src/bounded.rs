@@ -5,7 +5,7 @@ use pdpp_evidence::{Extent, RecordHandle, json_bytes};
 use serde_json::{Map, Value, json};
 
 use crate::record;
-use crate::tokens;
+use crate::tokens::estimate_json;
 
 /// How many cuts are listed one by one; the rest are counted.
 const LISTED: usize = 20;
@@ -40,15 +40,9 @@ pub(crate) fn cut_strings(value: &mut Value, cap: usize, handle: Option<&RecordH
     cuts
 }
 
-/// What a value costs as JSON. What could not fit anywhere is not measured to its end: it costs more than all.
-pub(crate) fn cost(value: &Value) -> usize {
-    let bytes = json_bytes(value);
-    if bytes > tokens::RESULT * 40 { bytes } else { tokens::estimate_json(value) }
-}
-
 /// Cuts a row until it costs at most `tokens`.
 pub(crate) fn fit_row(row: &mut Value, tokens: usize, handle: Option<&RecordHandle>) -> Vec<Cut> {
-    let fits = |row: &Value| cost(row) <= tokens;
+    let fits = |row: &Value| estimate_json(row) <= tokens;
     if fits(row) {
         return Vec::new();
     }
@@ -65,7 +59,7 @@ pub(crate) fn fit_row(row: &mut Value, tokens: usize, handle: Option<&RecordHand
         }
     }
     // Many short values: whole members become the head of their JSON, the largest first.
-    let mut spent = cost(row);
+    let mut spent = estimate_json(row);
     for (pointer, name) in members(row).into_iter().take(MEMBERS) {
         if spent <= tokens {
             break;
@@ -73,9 +67,9 @@ pub(crate) fn fit_row(row: &mut Value, tokens: usize, handle: Option<&RecordHand
         let Some(member) = row.pointer_mut(&pointer) else { continue };
         let (head, extent) = head_of(member, 64);
         if extent.truncated {
-            let saved = cost(member);
+            let saved = estimate_json(member);
             *member = head.into();
-            spent = spent.saturating_sub(saved) + cost(member);
+            spent = spent.saturating_sub(saved) + estimate_json(member);
             cuts.retain(|cut| cut.field_path != name && !cut.field_path.starts_with(&format!("{name}.")));
             cuts.push(Cut {
                 handle: handle

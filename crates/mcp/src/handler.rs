@@ -13,6 +13,7 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use crate::Adapter;
 use crate::instructions::instructions;
+use crate::progress::Progress;
 use crate::tools::Spec;
 
 /// How long a client may keep a list; lists are fixed while a process runs.
@@ -55,8 +56,9 @@ impl ServerHandler for Adapter {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
+        let adapter = self.reporting(Progress::to(&context.peer, context.meta.get_progress_token()));
         let outcome = tokio::select! {
-            outcome = self.call(&request.name, arguments) => outcome,
+            outcome = adapter.call(&request.name, arguments) => outcome,
             // Nobody reads the answer to a cancelled call; dropping the work is what counts.
             () = context.ct.cancelled() => {
                 crate::failure::Failure::adapter(pdpp_wire::Code::Cancelled, "The call was cancelled.")
@@ -92,9 +94,10 @@ impl ServerHandler for Adapter {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let contents = crate::resources::read_resource(self, &request.uri).await?;
+        let adapter = self.reporting(Progress::to(&context.peer, context.meta.get_progress_token()));
+        let contents = crate::resources::read_resource(&adapter, &request.uri).await?;
         let mut result = ReadResourceResult::new(vec![contents]);
         result.ttl_ms = Some(0);
         result.cache_scope = Some(CacheScope::Private);

@@ -130,7 +130,11 @@ impl HttpEndpoint {
             return refusal(StatusCode::BAD_REQUEST, -32600, &message);
         }
         let mut answers = Vec::new();
-        for message in messages {
+        for mut message in messages {
+            // The answers leave together, so there is nowhere to report progress to.
+            if let Some(meta) = message.pointer_mut("/params/_meta").and_then(Value::as_object_mut) {
+                meta.shift_remove("progressToken");
+            }
             let id = message.get("id").cloned().unwrap_or(Value::Null);
             let answer = self.one(handler.clone(), parts.clone(), Bytes::from(message.to_string())).await;
             let status = answer.status();

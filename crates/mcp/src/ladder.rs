@@ -87,10 +87,12 @@ pub(crate) fn record_set(
     for (index, (handle, id, row)) in named.iter().enumerate() {
         let share = TOKENS * (index + 1) / named.len();
         let mut found = entry(adapter, handle, id, row, LISTED);
-        if spent + tokens::estimate_json(&found) > share {
+        let mut cost = tokens::estimate_json(&found);
+        if spent + cost > share {
             found = entry(adapter, handle, id, row, LARGE);
+            cost = tokens::estimate_json(&found);
         }
-        spent += tokens::estimate_json(&found);
+        spent += cost;
         if spent > TOKENS && !entries.is_empty() {
             break;
         }

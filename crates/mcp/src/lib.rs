@@ -25,7 +25,9 @@ mod ladder;
 mod lines;
 mod now;
 mod outcome;
+mod page_memory;
 mod params;
+mod progress;
 mod prompts;
 mod record;
 mod reference;
@@ -37,7 +39,7 @@ mod text;
 mod tokens;
 mod tools;
 
-pub use adapter::{Adapter, ResultDetail, Settings, ToolSet};
+pub use adapter::{Adapter, BearerKind, ResultDetail, Settings, ToolSet};
 pub use http::{HttpAnswer, HttpEndpoint};
 pub use lines::serve_lines;
 pub use now::Now;

@@ -14,6 +14,7 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::Mutex;
+use tokio::task::JoinSet;
 
 use crate::Adapter;
 use crate::batch::Batches;
@@ -46,6 +47,8 @@ struct Lines<R, W> {
     waiting: VecDeque<RxJsonRpcMessage<RoleServer>>,
     batches: Arc<StdMutex<Batches>>,
     writer: Arc<Mutex<Writer<W>>>,
+    /// Complaints that are being written.
+    complaints: JoinSet<()>,
 }
 
 struct Writer<W> {
@@ -76,6 +79,7 @@ where
             waiting: VecDeque::new(),
             batches,
             writer: Arc::new(Mutex::new(writer)),
+            complaints: JoinSet::new(),
         }
     }
 
@@ -85,7 +89,8 @@ where
         loop {
             let available = self.reader.fill_buf().await?;
             if available.is_empty() {
-                return Ok(Line::End);
+                // A last line may lack its end.
+                return Ok(if self.line.is_empty() { Line::End } else { Line::Whole });
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(available.len(), |end| end + 1);
@@ -129,10 +134,11 @@ where
 
     /// Answers beside the service. The write is a task of its own, because this future may be dropped at any
     /// await and half a line must never leave.
-    fn complain(&self, id: &Value, complaint: &ErrorData) {
+    fn complain(&mut self, id: &Value, complaint: &ErrorData) {
         let answer = serde_json::json!({"jsonrpc": "2.0", "id": id, "error": complaint}).to_string();
         let writer = Arc::clone(&self.writer);
-        tokio::spawn(async move {
+        while self.complaints.try_join_next().is_some() {}
+        self.complaints.spawn(async move {
             if let Err(error) = writer.lock().await.write(&answer).await {
                 tracing::debug!(%error, "a complaint could not be written");
             }
@@ -223,7 +229,11 @@ where
                     let text = format!("The line is longer than {MAX_LINE_BYTES} bytes and was not read.");
                     self.complain(&Value::Null, &ErrorData::invalid_request(text, None));
                 }
-                Ok(Line::End) => return None,
+                Ok(Line::End) => {
+                    // Before the handshake nobody closes the stream, so what was wrong is said now.
+                    while self.complaints.join_next().await.is_some() {}
+                    return None;
+                }
                 Err(error) => {
                     tracing::debug!(%error, "the stream broke");
                     return None;
@@ -233,6 +243,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
+        while self.complaints.join_next().await.is_some() {}
         self.writer.lock().await.stream.shutdown().await
     }
 }

@@ -9,9 +9,11 @@ use rmcp::model::{ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
 use crate::Adapter;
+use crate::bounded;
 use crate::failure::Failure;
 use crate::field_window::{Selector, read};
-use crate::shown::{neutral, shown};
+use crate::shown::{Shown, neutral};
+use crate::tokens;
 use crate::tools::fetch_blob;
 
 /// The templates, in their stable order: URI, name, title, media type.
@@ -21,6 +23,9 @@ const TEMPLATES: [(&str, &str, &str, &str); 4] = [
     ("pdpp://field-window/{handle}", "pdpp-field-window", "PDPP record field window", "text/plain"),
     ("pdpp://blob/{handle}", "pdpp-blob", "PDPP blob", "application/octet-stream"),
 ];
+
+/// What a document may cost, written without spaces: a result's worth, less what is listed about cuts.
+const DOCUMENT_TOKENS: usize = tokens::RESULT - 3_000;
 
 /// The templates as clients list them.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
@@ -42,22 +47,35 @@ pub(crate) async fn read_resource(adapter: &Adapter, uri: &str) -> Result<Resour
     if let Some(handle) = BlobHandle::parse(uri) {
         return read_blob(adapter, uri, &handle.map_err(malformed)?).await;
     }
+    let mut record = None;
     let request = if let Some(name) = uri.strip_prefix("pdpp://stream/") {
         let name = pdpp_evidence::percent_decode(name).ok_or(HandleError::Malformed).map_err(malformed)?;
         safe_name("stream", &name).map_err(malformed)?;
         Request::get(["v1", "streams", &name])
     } else if uri.starts_with("pdpp://record/") {
-        let record = RecordHandle::parse(uri).map_err(malformed)?;
-        Request::get(["v1", "streams", &record.stream, "records", &record.record_id])
-            .maybe("connection_id", record.connection_id.as_deref())
+        let handle = record.insert(RecordHandle::parse(uri).map_err(malformed)?);
+        Request::get(["v1", "streams", &handle.stream, "records", &handle.record_id])
+            .maybe("connection_id", handle.connection_id.as_deref())
     } else {
         let known: Vec<&str> = TEMPLATES.iter().map(|(uri, ..)| *uri).collect();
         let message = format!("There is no such resource; URIs look like {}.", known.join(", "));
         return Err(ErrorData::resource_not_found(message, None));
     };
     let reply = adapter.json(&request).await.map_err(|failure| protocol_error(&failure))?;
-    let text = serde_json::to_string_pretty(&shown(&reply.body).value).unwrap_or_default();
+    let text = document(reply.body, record.as_ref());
     Ok(ResourceContents::text(text, uri).with_mime_type("application/json"))
+}
+
+/// A document as text. One that is too large is cut where its strings are long, and lists the calls that read on.
+fn document(body: Value, record: Option<&RecordHandle>) -> String {
+    let mut shown = Shown { value: body, replaced: 0, binary: Vec::new() };
+    shown.redact();
+    let cuts = bounded::fit_row(&mut shown.value, DOCUMENT_TOKENS, record);
+    shown.neutralise();
+    if let Value::Object(members) = &mut shown.value {
+        bounded::report(cuts, members);
+    }
+    serde_json::to_string_pretty(&shown.value).unwrap_or_default()
 }
 
 async fn read_blob(adapter: &Adapter, uri: &str, blob: &BlobHandle) -> Result<ResourceContents, ErrorData> {

@@ -4,7 +4,7 @@
 //! still hold, and their number is stated; binary bodies become metadata, and their paths are listed. Handles are
 //! made from the server's own values before this point, so that they still open what they name.
 
-use pdpp_evidence::{neutralise, redact};
+use pdpp_evidence::{neutralise, redact_in_place};
 use serde_json::{Map, Value};
 
 /// A value fit to be shown.
@@ -19,18 +19,35 @@ pub(crate) struct Shown {
 
 /// Neutralises text and leaves out binary bodies.
 pub(crate) fn shown(value: &Value) -> Shown {
-    let (redacted, binary) = redact(value);
-    Shown { binary, ..neutral(&redacted) }
+    Shown::of(value.clone())
 }
 
 /// Neutralises text only.
 pub(crate) fn neutral(value: &Value) -> Shown {
-    let mut replaced = 0;
-    let value = visit(value, &mut replaced);
-    Shown { value, replaced, binary: Vec::new() }
+    let mut shown = Shown { value: value.clone(), replaced: 0, binary: Vec::new() };
+    shown.neutralise();
+    shown
 }
 
 impl Shown {
+    /// Neutralises text and leaves out binary bodies of a value that is not needed as it was.
+    pub(crate) fn of(value: Value) -> Self {
+        let mut shown = Self { value, replaced: 0, binary: Vec::new() };
+        shown.redact();
+        shown.neutralise();
+        shown
+    }
+
+    /// Leaves out binary bodies; the first half of what must be done.
+    pub(crate) fn redact(&mut self) {
+        self.binary = redact_in_place(&mut self.value);
+    }
+
+    /// Neutralises text; the second half.
+    pub(crate) fn neutralise(&mut self) {
+        neutralise_in_place(&mut self.value, &mut self.replaced);
+    }
+
     /// States what was changed, beside `data`.
     pub(crate) fn report(&self, structured: &mut Map<String, Value>) {
         if self.replaced > 0 {
@@ -43,23 +60,29 @@ impl Shown {
     }
 }
 
-fn visit(value: &Value, replaced: &mut usize) -> Value {
+fn neutralise_in_place(value: &mut Value, replaced: &mut usize) {
     match value {
         Value::String(text) => {
             let neutral = neutralise(text);
-            *replaced += neutral.replaced;
-            neutral.text.into_owned().into()
+            if neutral.replaced > 0 {
+                *replaced += neutral.replaced;
+                *text = neutral.text.into_owned();
+            }
         }
-        Value::Array(items) => items.iter().map(|item| visit(item, replaced)).collect(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, member)| {
-                let name = neutralise(name);
-                *replaced += name.replaced;
-                (name.text.into_owned(), visit(member, replaced))
-            })
-            .collect::<Map<_, _>>()
-            .into(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::Array(items) => items.iter_mut().for_each(|item| neutralise_in_place(item, replaced)),
+        Value::Object(members) => {
+            if members.keys().any(|name| neutralise(name).replaced > 0) {
+                *members = std::mem::take(members)
+                    .into_iter()
+                    .map(|(name, member)| {
+                        let name = neutralise(&name);
+                        *replaced += name.replaced;
+                        (name.text.into_owned(), member)
+                    })
+                    .collect();
+            }
+            members.values_mut().for_each(|member| neutralise_in_place(member, replaced));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -1,15 +1,16 @@
 //! How many tokens a text costs, without a tokenizer.
 //!
 //! Results are cut to a budget that is counted in o200k tokens. A tokenizer's vocabulary takes megabytes and
-//! longer to load than the program takes to start, so a count is estimated from above by the kinds of characters;
-//! tests compare the estimate with the real tokenizer. Characters of no listed kind cost one token per byte, which
-//! no tokenizer of this family exceeds.
+//! longer to load than the program takes to start, so a count is estimated from above. The text is taken apart
+//! where the tokenizer takes it apart; common words and the marks of JSON are known to be one token, other runs
+//! are judged by their kind and length. Tests compare the estimate with the real tokenizer. Characters of no
+//! listed kind cost one token per byte, which no tokenizer of this family exceeds.
 
 mod class;
+mod latin;
 #[cfg(test)]
 mod tests;
-
-use std::io;
+mod whole;
 
 use serde_json::Value;
 
@@ -19,105 +20,115 @@ use class::Class;
 pub(crate) const RESULT: usize = 9_000;
 /// The most tokens the text of one result may cost.
 pub(crate) const CONTENT: usize = 2_500;
+/// Nothing this long fits anywhere, so it need not be measured to its end.
+const HOPELESS_BYTES: usize = RESULT * 40;
 
 /// About how many tokens `text` costs, rather more than fewer.
 pub(crate) fn estimate(text: &str) -> usize {
     let mut counter = Counter::default();
-    text.chars().for_each(|c| counter.push(c));
-    counter.finish()
+    let mut rest = Run::first(text, 0);
+    while let Some(run) = rest {
+        rest = Run::first(text, run.end);
+        let next = rest.map(|next| next.class);
+        counter.hundredths += counter.cost(text, run, next);
+        (counter.earlier, counter.before) = (counter.before, Some(run));
+    }
+    counter.hundredths.div_ceil(100)
 }
 
-/// The same for a value written as minified JSON, without writing it.
+/// The same for a value written as minified JSON. What could not fit anywhere costs its length, which is more.
 pub(crate) fn estimate_json(value: &Value) -> usize {
-    let mut counter = Counter::default();
-    // The counter refuses nothing, and a value has no keys that JSON cannot write.
-    let written = serde_json::to_writer(&mut counter, value);
-    debug_assert!(written.is_ok(), "a value is always JSON");
-    counter.finish()
+    let written = value.to_string();
+    if written.len() > HOPELESS_BYTES { written.len() } else { estimate(&written) }
 }
 
-/// Costs in hundredths of a token, run by run.
-#[derive(Default)]
+/// Characters of one kind that stand together, as bytes of the text.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    class: Class,
+    start: usize,
+    end: usize,
+}
+
+impl Run {
+    /// The run that starts here.
+    fn first(text: &str, start: usize) -> Option<Self> {
+        let (class, mut end) = Class::at(text, start)?;
+        let bytes = text.as_bytes();
+        while let Some((next, after)) = Class::at(text, end) {
+            // A capital after a small letter starts another word.
+            let camel = class == Class::Latin
+                && bytes[end].is_ascii_uppercase()
+                && bytes[end - 1].is_ascii_lowercase();
+            if next != class || camel {
+                break;
+            }
+            end = after;
+        }
+        Some(Self { class, start, end })
+    }
+
+    fn bytes(self) -> usize {
+        self.end - self.start
+    }
+
+    fn text(self, text: &str) -> &str {
+        &text[self.start..self.end]
+    }
+}
+
+/// Costs in hundredths of a token.
+#[derive(Debug, Default)]
 struct Counter {
     hundredths: usize,
-    class: Option<Class>,
-    /// The kind of the run before.
-    before: Option<Class>,
-    /// Characters of the run so far.
-    length: usize,
-    /// What the run costs beside its length.
-    extra: usize,
-    /// Consonants since the last vowel.
-    consonants: usize,
-    last: char,
+    /// The run before this one, and the one before that.
+    before: Option<Run>,
+    earlier: Option<Run>,
 }
 
 impl Counter {
-    fn push(&mut self, c: char) {
-        let class = Class::of(c);
-        let camel = c.is_ascii_uppercase() && self.last.is_ascii_lowercase();
-        if self.class != Some(class) || camel {
-            self.flush(class);
-        }
-        self.length += 1;
-        match class {
-            Class::Latin => self.letter(c),
-            Class::Bytes => self.extra += c.len_utf8() * 100,
-            _ => {}
-        }
-        self.last = c;
-    }
-
-    /// Words of nature alternate vowels and consonants; what does not is rarely in a vocabulary.
-    fn letter(&mut self, c: char) {
-        match c.to_ascii_lowercase() {
-            'a' | 'e' | 'i' | 'o' | 'u' | 'y' => self.consonants = 0,
-            'a'..='z' => {
-                self.consonants += 1;
-                if self.consonants > 2 {
-                    self.extra += 95;
-                }
-                if matches!(c, 'q' | 'x' | 'z' | 'j' | 'Q' | 'X' | 'Z' | 'J') {
-                    self.extra += 55;
-                }
+    fn cost(&self, text: &str, run: Run, next: Option<Class>) -> usize {
+        match run.class {
+            Class::Latin => self.word(text, run, next),
+            Class::Mark => marks(run.text(text)),
+            class => {
+                let chars = run.text(text).chars().count();
+                class.cost(chars, run.bytes(), next)
             }
-            _ => {
-                self.consonants = 0;
-                self.extra += 60;
-            }
-        }
-        if c.is_ascii_uppercase() && self.length > 1 {
-            self.extra += 30;
         }
     }
 
-    fn flush(&mut self, next: Class) {
-        if let Some(class) = self.class {
-            self.hundredths += class.cost(self.length, next) + self.extra;
-            // Letters among digits are a code, not a word.
-            if class == Class::Latin && (next == Class::Digit || self.before == Some(Class::Digit)) {
-                self.hundredths += (self.length - 1) * 25;
+    /// One mark right before a word belongs to it, as one space does.
+    fn word(&self, text: &str, run: Run, next: Option<Class>) -> usize {
+        let before = self.before.map(|before| before.class);
+        let spaced = self.earlier.is_some_and(|earlier| earlier.class == Class::Space);
+        let mark = self.before.filter(|mark| mark.class == Class::Mark && mark.bytes() == 1 && !spaced);
+        if let Some(mark) = mark {
+            if whole::contains(&text[mark.start..run.end]) {
+                return 0;
+            }
+            if run.bytes() == 1 {
+                return 35;
             }
         }
-        self.before = self.class;
-        self.class = Some(next);
-        (self.length, self.extra, self.consonants) = (0, 0, 0);
-    }
-
-    fn finish(mut self) -> usize {
-        self.flush(Class::Bytes);
-        self.hundredths.div_ceil(100)
+        // Letters among digits are a code, not a word.
+        let code = next == Some(Class::Digit) || before == Some(Class::Digit);
+        let word = run.text(text);
+        if !code && whole::contains(word) {
+            return 100;
+        }
+        latin::cost(word, code)
     }
 }
 
-impl io::Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The writer above writes whole characters.
-        String::from_utf8_lossy(bytes).chars().for_each(|c| self.push(c));
-        Ok(bytes.len())
+/// Several marks: those of JSON come in well-known groups.
+fn marks(run: &str) -> usize {
+    let count = run.len();
+    if count == 1 || whole::contains(run) {
+        return 100;
     }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    if run.bytes().all(|byte| br#""{}[],:\"#.contains(&byte)) {
+        return 200 + count.saturating_sub(4) * 60;
     }
+    100 + (count - 1) * 70
 }

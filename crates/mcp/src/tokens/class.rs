@@ -7,9 +7,7 @@ pub(super) enum Class {
     Newline,
     Latin,
     Digit,
-    /// The marks of JSON, which come in well-known groups.
-    Brace,
-    /// Every other ASCII mark.
+    /// Every ASCII mark.
     Mark,
     /// Dashes, quotes and other typographic signs.
     Sign,
@@ -25,15 +23,38 @@ pub(super) enum Class {
     Bytes,
 }
 
+/// The kinds of ASCII, which most text is made of.
+const ASCII: [Class; 128] = {
+    let mut table = [Class::Bytes; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = match byte {
+            0x0A | 0x0D => Class::Newline,
+            0x20 | 0x09 => Class::Space,
+            0x30..=0x39 => Class::Digit,
+            0x41..=0x5A | 0x61..=0x7A => Class::Latin,
+            0x21..=0x7E => Class::Mark,
+            _ => Class::Bytes,
+        };
+        byte += 1;
+    }
+    table
+};
+
 impl Class {
-    pub(super) fn of(c: char) -> Self {
+    /// The kind of the character that starts at this byte, and where it ends.
+    pub(super) fn at(text: &str, byte: usize) -> Option<(Self, usize)> {
+        let first = *text.as_bytes().get(byte)?;
+        if let Some(class) = ASCII.get(usize::from(first)) {
+            return Some((*class, byte + 1));
+        }
+        let c = text[byte..].chars().next()?;
+        Some((Self::of(c), byte + c.len_utf8()))
+    }
+
+    fn of(c: char) -> Self {
         match c {
-            '\n' | '\r' => Self::Newline,
-            ' ' | '\t' => Self::Space,
-            'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{17f}' => Self::Latin,
-            '0'..='9' => Self::Digit,
-            '"' | '{' | '}' | '[' | ']' | ',' | ':' => Self::Brace,
-            '!'..='~' => Self::Mark,
+            '\u{c0}'..='\u{17f}' => Self::Latin,
             '\u{a0}'..='\u{bf}' | '\u{2010}'..='\u{2027}' => Self::Sign,
             '\u{400}'..='\u{45f}' | '\u{60c}'..='\u{64a}' | '\u{900}'..='\u{97f}' => Self::Words,
             '\u{386}'..='\u{3ce}' | '\u{5d0}'..='\u{5ea}' | '\u{e01}'..='\u{e4e}' => Self::Pieces,
@@ -44,41 +65,28 @@ impl Class {
         }
     }
 
-    /// What a run of this length costs, in hundredths of a token. The numbers are measured.
-    pub(super) fn cost(self, length: usize, next: Self) -> usize {
+    /// What a run of so many characters costs, in hundredths of a token. The numbers are measured. Words and marks
+    /// are looked at more closely elsewhere.
+    pub(super) fn cost(self, length: usize, bytes: usize, next: Option<Self>) -> usize {
+        let before_digit = next == Some(Self::Digit);
         match self {
             // One space belongs to the word behind it.
             Self::Space if length == 1 => {
-                if matches!(next, Self::Digit | Self::Newline | Self::Bytes) {
-                    100
-                } else {
-                    0
-                }
+                let alone = before_digit || matches!(next, None | Some(Self::Newline | Self::Bytes));
+                if alone { 100 } else { 0 }
             }
-            Self::Space | Self::Newline => 100 + length / 16 * 100,
-            Self::Latin => match length {
-                0..=3 => 100,
-                4..=8 => 100 + (length - 3) * 14,
-                9..=14 => 170 + (length - 8) * 20,
-                _ => 290 + (length - 14) * 30,
-            },
+            Self::Space => 100 + length / 16 * 100 + if before_digit { 100 } else { 0 },
+            Self::Newline => 100 + length / 16 * 100,
             Self::Digit => length.div_ceil(3) * 100,
-            Self::Brace => 100 + length.saturating_sub(3) * 35,
-            Self::Mark => 100 + (length - 1) * 70,
-            Self::Sign => length * 100,
+            Self::Sign | Self::Latin | Self::Mark => length * 100,
             Self::Words => 60 + length * 30,
             Self::Pieces => 100 + length * 45,
             // A single one among other scripts is rarely a word.
-            Self::Hangul => {
-                if length == 1 {
-                    300
-                } else {
-                    130 + length * 70
-                }
-            }
+            Self::Hangul if length == 1 => 300,
+            Self::Hangul => 130 + length * 70,
             Self::Ideograph => 200 + length * 105,
             Self::Emoji => length * 280,
-            Self::Bytes => 0,
+            Self::Bytes => bytes * 100,
         }
     }
 }

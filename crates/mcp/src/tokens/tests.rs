@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{estimate, estimate_json};
+use super::{estimate, estimate_json, whole};
 
 fn real(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
@@ -65,9 +65,22 @@ fn envelope() -> Value {
     json!({"object": "list", "has_more": true, "data": (0..8).map(hit).collect::<Vec<_>>(), "meta": {"warnings": []}})
 }
 
+/// Records as our own server sends them.
+fn rows() -> Value {
+    let row = |n: usize| {
+        json!({"object": "record", "id": format!("m_{n:04}"), "stream": "messages",
+            "data": {"id": format!("m_{n:04}"), "author": "Ana", "sent_at": "2025-09-01T16:07:00Z"},
+            "emitted_at": "2025-09-01T16:12:00Z", "result_id": format!("cin_5f1c0a9be2d44e07/messages:m_{n:04}"),
+            "connector_instance_id": "cin_5f1c0a9be2d44e07", "connection_id": "cin_5f1c0a9be2d44e07",
+            "display_name": "Harbour chat"})
+    };
+    (0..25).map(row).collect()
+}
+
 fn samples() -> Vec<(&'static str, String)> {
     let mut random = Random(7);
     let printable: String = ('!'..='~').collect();
+    let marks: String = printable.chars().filter(|c| !c.is_ascii_alphanumeric()).collect();
     let ids: Vec<String> = (0..40)
         .map(|_| {
             let mut part = |n| random.text(HEX, n);
@@ -98,6 +111,11 @@ fn samples() -> Vec<(&'static str, String)> {
         ("code", include_str!("../handler.rs").to_owned()),
         ("json", envelope().to_string()),
         ("pretty", serde_json::to_string_pretty(&envelope()).unwrap()),
+        ("escaped", Value::from(envelope().to_string()).to_string()),
+        ("rows", rows().to_string()),
+        ("snake", words.join("_")),
+        ("marks", random.text(&marks, 2_000)),
+        ("json marks", random.text(r#"{}[]",:\"#, 2_000)),
         ("base64", random.text(BASE64, 2_000)),
         ("hex", random.text(HEX, 2_000)),
         ("uuid", ids.join(" ")),
@@ -128,11 +146,31 @@ fn no_text_costs_more_than_its_estimate() {
 
 #[test]
 fn prose_and_envelopes_are_estimated_closely() {
-    for text in [PROSE.to_owned(), envelope().to_string()] {
+    for text in [PROSE.to_owned(), envelope().to_string(), rows().to_string()] {
         for (estimated, counted) in measured(&text) {
-            assert!(estimated * 10 <= counted * 16, "{estimated} > 1.6 * {counted}");
+            assert!(estimated * 10 <= counted * 13, "{estimated} > 1.3 * {counted}");
         }
     }
+}
+
+#[test]
+fn our_own_answers_are_estimated_almost_exactly() {
+    for value in [envelope(), rows()] {
+        let (estimated, counted) = (estimate_json(&value), real(&value.to_string()));
+        assert!(estimated * 100 <= counted * 118, "{estimated} > 1.18 * {counted}");
+    }
+}
+
+#[test]
+fn every_listed_word_is_one_token() {
+    for entry in whole::entries() {
+        assert!(whole::contains(entry), "{entry} is longer than the list can hold");
+        assert_eq!(real(entry), 1, "{entry}");
+        if entry.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            assert_eq!(real(&format!(" {entry}")), 1, "{entry} after a space");
+        }
+    }
+    assert!(!whole::contains("") && !whole::contains("xqzt") && !whole::contains("a word that is too long"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::params::{Kind, Param};
-use crate::shown::{Shown, shown};
+use crate::shown::Shown;
 use crate::text::{flag, quoted};
 use crate::{bounded, tokens};
 
@@ -58,10 +58,10 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
         .maybe("connection_id", arguments.text("connection_id"));
     let reply = adapter.json(&request).await?;
 
-    let mut data = shown(&reply.body);
+    let mut data = Shown::of(reply.body);
     let mut structured = Map::new();
     // Keys of groups are record values, and some servers group by long texts.
-    if bounded::cost(&data.value) > tokens::RESULT - 1_000 {
+    if tokens::estimate_json(&data.value) > tokens::RESULT - 1_000 {
         let cuts = bounded::cut_strings(&mut data.value, 64, None);
         structured.insert("truncated_keys".to_owned(), cuts.len().into());
     }

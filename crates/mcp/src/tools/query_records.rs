@@ -3,22 +3,20 @@
 //! `data` is always one whole page of the server, so its cursor is right. A page that costs too much is asked
 //! again with a smaller limit; only a single record that is too big by itself is cut, and every cut is listed.
 
+mod measured;
 mod page;
 mod text;
 
 use pdpp_client::Request;
-use pdpp_evidence::{RecordHandle, redact};
-use serde_json::{Map, Value, json};
 
-use self::page::{Page, Service};
+use self::page::Asking;
 use super::{Effect, Spec};
 use crate::Adapter;
 use crate::arguments::Arguments;
+use crate::expand;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::params::{Kind, Param};
-use crate::shown::{Shown, neutral};
-use crate::{bounded, expand, ladder, record, tokens};
 
 /// Said on each of the tools that filter.
 pub(super) const FILTER_HELP: &str = "typed object filter, no pre-encoded query string: filter[field]=v, \
@@ -64,8 +62,8 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
     let stream = arguments.needed("stream");
     let connection_id = arguments.text("connection_id");
     expand::gate(&adapter, &arguments, stream, connection_id).await?;
-    let page = page::fitting(&adapter, &request(&arguments), &arguments).await?;
-    Ok(render(&adapter, stream, connection_id, &page))
+    let asking = Asking { adapter: &adapter, arguments: &arguments, request: request(&arguments) };
+    asking.fitting_page().await.map(|page| page.outcome(&adapter))
 }
 
 fn request(arguments: &Arguments) -> Request {
@@ -80,50 +78,4 @@ fn request(arguments: &Arguments) -> Request {
         .each("fields", arguments.texts("fields"));
     let request = expand::expanded(texts(request, &["view"]), arguments);
     texts(request, &["changes_since", "connection_id"])
-}
-
-/// Rows with the records they stand for.
-type Named<'v> = Vec<(Option<RecordHandle>, &'v Map<String, Value>)>;
-
-fn named<'v>(rows: &'v [Value], stream: &str, connection_id: Option<&str>) -> Named<'v> {
-    rows.iter()
-        .filter_map(Value::as_object)
-        .map(|row| (record::identity(row, Some(stream), connection_id), row))
-        .collect()
-}
-
-fn render(adapter: &Adapter, stream: &str, connection_id: Option<&str>, page: &Page) -> Outcome {
-    let body = &page.reply.body;
-    let rows = named(record::rows(body), stream, connection_id);
-    let ladder = ladder::record_set(adapter, &rows);
-    let text = text::render(adapter, stream, page, &rows);
-
-    let (mut data, binary) = redact(body);
-    let mut cuts = Vec::new();
-    if let (Service::Bounded, [(handle, _)], Some(pointer)) =
-        (page.service, &*rows, record::rows_pointer(body))
-    {
-        let beside = tokens::estimate_json(&json!(text)) + ladder.as_ref().map_or(0, tokens::estimate_json);
-        let fits = bounded::cost(&data) + beside <= page::BUDGET;
-        if let (false, Some(row)) = (fits, data.pointer_mut(&format!("{pointer}/0"))) {
-            // The envelope around one row is small; what is listed about cuts takes the rest.
-            cuts = bounded::fit_row(row, page::BUDGET.saturating_sub(beside + 1_500), handle.as_ref());
-        }
-    }
-    let data = Shown { binary, ..neutral(&data) };
-
-    let mut structured = Map::new();
-    structured.insert("data".to_owned(), data.value.clone());
-    if let Some((requested, served)) = page.shortened() {
-        structured.insert("requested".to_owned(), requested.into());
-        structured.insert("served".to_owned(), served.into());
-    }
-    bounded::report(cuts, &mut structured);
-    data.report(&mut structured);
-    if let Some(ladder) = ladder {
-        structured.insert("content_ladder".to_owned(), ladder);
-    }
-    structured.insert("provider_url".to_owned(), adapter.provider_url().into());
-    structured.insert("request_id".to_owned(), page.reply.request_id.clone().into());
-    Outcome::new(text, structured.into())
 }

@@ -21,8 +21,9 @@ use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::filter::filtered;
 use crate::outcome::Outcome;
+use crate::page_memory::Target;
 use crate::params::{Kind, Param};
-use fit::{fitted, smaller};
+use fit::fitted;
 use page::Wanted;
 
 /// The most hits of one call, whatever was asked for: a result must fit what hosts show.
@@ -55,30 +56,43 @@ pub(crate) const SPEC: Spec = Spec {
 async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure> {
     let requested =
         arguments.integer("limit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MAX_HITS);
+    let most = requested.min(MAX_HITS);
+    let target = target(&adapter, &arguments);
+    let known = adapter.pages.recall(target);
     let mut wanted = Wanted {
         query: arguments.needed("q"),
         requested,
-        asked: requested.min(MAX_HITS),
+        asked: known.map_or(most, |known| known.fits.min(most)),
         known: 0,
+        from_start: arguments.text("cursor").is_none(),
         provider_url: adapter.provider_url(),
     };
     let request = request(&arguments);
     let page = |asked: usize| request.clone().replacing("limit", asked.to_string());
-    let mut reply = adapter.json(&page(wanted.asked)).await?;
-    let mut best = fitted(&adapter, &reply, wanted);
+    let mut best = fitted(&adapter, adapter.json(&page(wanted.asked)).await?, wanted);
+    let mut learnt = best.learn(known);
     for _ in 0..MAX_REPEATS {
         // A server that ignores limit would only send the same again.
         if best.fits || best.returned > wanted.asked || best.returned <= 1 {
             break;
         }
-        let asked = smaller(&adapter, &reply, wanted, best.returned);
+        let asked = best.room_for.min(best.returned - 1).max(1);
         // Whatever keeps the smaller page away, a grant for one use among it, the page at hand is still good.
         let Ok(again) = adapter.json(&page(asked)).await else { break };
-        reply = again;
         (wanted.asked, wanted.known) = (asked, wanted.known.max(best.returned));
-        best = fitted(&adapter, &reply, wanted);
+        best = fitted(&adapter, again, wanted);
+        learnt = best.learn(learnt);
+    }
+    if let Some(known) = learnt {
+        adapter.pages.keep(target, known);
     }
     Ok(best.outcome())
+}
+
+/// What decides the size of a hit: where it is looked for and how.
+fn target(adapter: &Adapter, arguments: &Arguments) -> Target {
+    let text = |name| arguments.text(name);
+    adapter.pages.target(("search", [text("mode"), text("connection_id")], arguments.texts("streams")))
 }
 
 /// The request without its limit. Each mode has its own route, and none falls back to another.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pdpp_mcp::{BearerKind, Settings};
 use serde_json::{Value, json};
 
 use crate::support::{CallResult, Fake, Host, Reply, Seen};
@@ -137,4 +138,58 @@ async fn an_owners_token_is_refused_as_soon_as_the_server_says_so() {
     assert!(!result.visible().contains("diary"));
     assert_complete(&host.call("list_streams", json!({})).await, "owner_token_refused");
     assert_eq!(fake.seen().len(), 1);
+}
+
+/// S3-R1: a token of unknown kind is looked at before any tool reads with it, whichever tool comes first.
+#[tokio::test]
+async fn an_owners_token_opens_no_tool() {
+    let schema = json!({"object": "schema", "bearer": {"token_kind": "owner", "scope": "owner"}});
+    let fake = Fake::start(move |seen| match seen.path.as_str() {
+        "/v1/schema" => Reply::json(&schema),
+        _ => Reply::json(&json!({"data": [{"id": "m1", "data": {"text": "diary"}}]})),
+    })
+    .await;
+    for (tool, arguments) in [
+        ("schema", json!({})),
+        ("list_streams", json!({})),
+        ("query_records", json!({"stream": "diary"})),
+        ("aggregate", json!({"stream": "diary", "metric": "count"})),
+        ("search", json!({"q": "diary"})),
+        ("fetch", json!({"id": "cin_a/diary:m1"})),
+        ("read_record_field", json!({"id": "cin_a/diary:m1", "field_path": "text"})),
+        ("fetch_blob", json!({"blob_id": "blob_1"})),
+        ("discover_event_subscription_capabilities", json!({})),
+        ("list_event_subscriptions", json!({})),
+    ] {
+        fake.forget();
+        let settings = Settings { bearer: BearerKind::Unknown, ..Settings::default() };
+        let mut host = Host::with_settings(&fake, settings).await;
+        let result = host.call(tool, arguments).await;
+        assert_complete(&result, "owner_token_refused");
+        let paths: Vec<String> = fake.seen().into_iter().map(|seen| seen.path).collect();
+        assert_eq!(paths, ["/v1/schema"], "{tool} read with the owner's token");
+        let read = host.request("resources/read", json!({"uri": "pdpp://stream/diary"})).await;
+        assert_eq!(read["error"]["data"]["error"]["code"], "owner_token_refused", "{read}");
+    }
+}
+
+/// A client's token is asked about once, and a server that will not say is not asked in vain for a call.
+#[tokio::test]
+async fn a_clients_token_is_looked_at_once() {
+    let fake =
+        Fake::always(json!({"object": "schema", "bearer": {"token_kind": "client"}, "data": []})).await;
+    let settings = || Settings { bearer: BearerKind::Unknown, ..Settings::default() };
+    let mut host = Host::with_settings(&fake, settings()).await;
+    for _ in 0..2 {
+        assert!(!host.call("list_streams", json!({})).await.is_error);
+    }
+    let paths: Vec<String> = fake.seen().into_iter().map(|seen| seen.path).collect();
+    assert_eq!(paths, ["/v1/schema", "/v1/streams", "/v1/streams"]);
+    let fake = Fake::start(|seen| match seen.path.as_str() {
+        "/v1/schema" => Reply::error(500, "api_error", "No."),
+        _ => Reply::json(&json!({"data": []})),
+    })
+    .await;
+    let mut host = Host::with_settings(&fake, settings()).await;
+    assert!(!host.call("list_streams", json!({})).await.is_error);
 }

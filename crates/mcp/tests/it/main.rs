@@ -17,6 +17,8 @@ mod hostile;
 mod instructions;
 mod ladder;
 mod list_streams;
+mod page_size;
+mod progress;
 mod prompts;
 mod protocol;
 mod query_records;

@@ -121,6 +121,34 @@ async fn half_a_line_and_the_end_is_an_orderly_end() {
     assert!(ended.unwrap().is_ok());
 }
 
+/// What the server writes until it ends, after it was given these bytes and no more.
+async fn said_to(bytes: &[u8]) -> Vec<Value> {
+    let fake = Fake::always(json!({"data": []})).await;
+    let (ours, theirs) = tokio::io::duplex(64 * 1024);
+    let (reader, writer) = tokio::io::split(theirs);
+    let serving = tokio::spawn(pdpp_mcp::serve_lines(adapter(&fake), reader, writer));
+    let (mut answers, mut lines) = tokio::io::split(ours);
+    tokio::io::AsyncWriteExt::write_all(&mut lines, bytes).await.unwrap();
+    tokio::io::AsyncWriteExt::shutdown(&mut lines).await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(10), serving).await.expect("it ends");
+    assert!(ended.unwrap().is_ok());
+    let mut said = String::new();
+    tokio::io::AsyncReadExt::read_to_string(&mut answers, &mut said).await.unwrap();
+    said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_last_line_without_its_end_is_answered() {
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "list_streams", "arguments": {}}});
+    let said = said_to(format!("{hello}\n{call}").as_bytes()).await;
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert_eq!((&said[1]["id"], &said[1]["result"]["isError"]), (&json!(2), &json!(false)), "{said:?}");
+    let said = said_to(format!("{hello}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"meth").as_bytes()).await;
+    assert_eq!(said.last().unwrap()["error"]["code"], -32700, "{said:?}");
+}
+
 #[tokio::test]
 async fn a_batch_is_answered_together_in_the_revision_that_has_batches() {
     let fake = Fake::always(json!({"data": []})).await;

@@ -122,3 +122,21 @@ async fn a_missing_resource_is_not_content() {
     assert_eq!(answer["error"]["code"], -32002);
     assert_eq!(answer["error"]["data"]["error"]["code"], "not_found");
 }
+
+/// A record of any size is read as a bounded document that lists its cuts and the calls that read on.
+#[tokio::test]
+async fn a_huge_record_is_bounded_and_says_how_to_read_on() {
+    let text = crate::samples::PROSE.repeat(20_000);
+    let body = json!({"object": "record", "id": "m1", "stream": "messages", "data": {"text": text, "after": "seen"}});
+    let fake = Fake::always(body).await;
+    let mut host = Host::connect(&fake).await;
+    let answer = read(&mut host, "pdpp://record/cin_s%2Fmessages%3Am1").await;
+    let document = answer["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(crate::budget::tokens(document) <= 9_000, "{}", document.len());
+    let document: Value = serde_json::from_str(document).unwrap();
+    assert_eq!(document["data"]["after"], "seen");
+    let cut = &document["truncated_fields"][0];
+    assert_eq!((&cut["field_path"], &cut["total_chars"]), (&json!("text"), &json!(text.len())));
+    assert_eq!(cut["read"]["tool"], "read_record_field");
+    assert_eq!(cut["read"]["args"]["id"], "cin_s/messages:m1");
+}

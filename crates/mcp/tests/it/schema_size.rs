@@ -124,15 +124,51 @@ async fn many_sources_of_one_stream_stay_within_the_budget() {
     assert!(result.text.contains("connections={connection_id:cin_399}") && !result.text.contains("cin_398"));
 }
 
-#[tokio::test]
-async fn full_detail_comes_whole_and_says_what_it_costs() {
-    let fields: Map<String, Value> = (0..900)
-        .map(|n| (format!("field_{n}"), json!({"schema": {"type": "string", "description": "A field."}})))
+/// Full detail of so many fields, each with its JSON Schema.
+fn detailed(fields: usize, description: &str) -> Value {
+    let fields: Map<String, Value> = (0..fields)
+        .map(|n| (format!("field_{n}"), json!({"schema": {"type": "string", "description": description}})))
         .collect();
-    let body = json!({"connectors": [{"connector_key": "shop", "streams": [{"name": "orders", "field_capabilities": fields}]}]});
+    json!({"connectors": [{"connector_key": "shop", "streams": [{"name": "orders", "field_capabilities": fields}]}]})
+}
+
+#[tokio::test]
+async fn full_detail_that_fits_comes_whole() {
+    let body = detailed(60, "A field.");
     let fake = Fake::always(body.clone()).await;
     let arguments = json!({"stream": "orders", "detail": "full"});
     let result = Host::connect(&fake).await.call("schema", arguments).await;
+    assert_affordable(&result);
     assert_eq!(result.structured["data"], body);
-    assert!(result.text.contains("\ndata_tokens=") && result.text.contains("schema(stream) without detail"));
+    assert!(!result.text.contains("shortened"), "{}", result.text);
+}
+
+/// Of one stream the descriptions go first, then JSON Schema; both are said.
+#[tokio::test]
+async fn full_detail_of_one_stream_loses_its_descriptions_first() {
+    let arguments = json!({"stream": "orders", "detail": "full"});
+    let fake = Fake::always(detailed(150, &"A field of the shop. ".repeat(10))).await;
+    let result = Host::connect(&fake).await.call("schema", arguments.clone()).await;
+    assert_affordable(&result);
+    assert!(result.text.contains("descriptions_left_out=150"), "{}", result.text);
+    assert!(result.text.contains("data_tokens="), "{}", result.text);
+    let fields = &result.structured["data"]["connectors"][0]["streams"][0]["field_capabilities"];
+    assert_eq!(fields["field_149"], json!({"schema": {"type": "string"}}));
+    let fake = Fake::always(detailed(1_200, "A field.")).await;
+    let result = Host::connect(&fake).await.call("schema", arguments).await;
+    assert_affordable(&result);
+    assert!(result.structured.to_string().contains("field_1199"));
+    assert!(result.text.contains("full detail does not fit a result"), "{}", result.text);
+}
+
+/// Of several streams the names stay, and the way to narrow.
+#[tokio::test]
+async fn full_detail_of_many_streams_becomes_an_index() {
+    let stream = |n: usize| json!({"name": format!("stream_{n}"), "schema": detailed(30, "A field.")});
+    let body = json!({"connectors": [{"connector_key": "shop", "streams": (0..40).map(stream).collect::<Vec<_>>()}]});
+    let fake = Fake::always(body).await;
+    let result = Host::connect(&fake).await.call("schema", json!({"detail": "full"})).await;
+    assert_affordable(&result);
+    assert!(result.structured.to_string().contains("stream_39"));
+    assert!(result.text.contains("narrow with schema(stream"), "{}", result.text);
 }

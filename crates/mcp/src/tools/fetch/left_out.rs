@@ -8,7 +8,7 @@ use super::fields::Body;
 use super::metadata::SHORT_CHARS;
 use crate::ladder::binary_fields;
 use crate::record::{field_fetch, field_read, is_callable};
-use crate::{bounded, tokens};
+use crate::tokens;
 
 /// What the short values may cost.
 const SHORT_TOKENS: usize = 400;
@@ -32,7 +32,7 @@ pub(super) fn short_values(record: &Record<'_>, rest: &[(&String, &Value)]) -> M
             }
             other => other.is_number() || other.is_boolean(),
         };
-        let cost = tokens::estimate(name) + bounded::cost(value) + 2;
+        let cost = tokens::estimate(name) + tokens::estimate_json(value) + 2;
         if !fits || short.len() == SHORT_FIELDS || spent + cost > SHORT_TOKENS {
             continue;
         }

@@ -1,22 +1,19 @@
 //! One page that fits: what the server sends is measured, and asked again smaller when it costs too much.
+//!
+//! What rows cost is remembered, so that the next page of the same kind is asked for in the size that fits.
 
 use pdpp_client::Request;
-use pdpp_evidence::redact;
-use serde_json::{Value, json};
 
-use super::{named, text};
+use super::measured::Measured;
 use crate::Adapter;
 use crate::adapter::Reply;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::{bounded, ladder, record, tokens};
+use crate::page_memory::{Known, Target};
+use crate::record;
 
-/// What a result may cost by our estimate; the rest is for the frame around both halves.
-pub(super) const BUDGET: usize = tokens::RESULT - 150;
 /// The most a server serves when no limit is given.
 const MAX_LIMIT: usize = 100;
-/// What the words about a shortened page cost.
-const SHORTENED: usize = 60;
 /// How often a page is asked again. Once is enough unless records grow in between.
 const ATTEMPTS: usize = 3;
 
@@ -28,77 +25,100 @@ pub(super) enum Service {
     Unbounded,
 }
 
-/// A page as it is shown.
+/// A page as the server sent it.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) reply: Reply,
     pub(super) service: Service,
-    /// How many records the caller would have got, when that was too much.
+    /// How many records the caller would have got, when fewer were asked for.
     wanted: Option<usize>,
 }
 
 impl Page {
     /// How many records were wanted and how many are here, when the page was made smaller.
     pub(super) fn shortened(&self) -> Option<(usize, usize)> {
-        self.wanted.map(|wanted| (wanted, record::rows(&self.reply.body).len()))
+        let served = record::rows(&self.reply.body).len();
+        self.wanted.filter(|wanted| served < *wanted && self.may_go_on()).map(|wanted| (wanted, served))
+    }
+
+    /// Whether more may follow, as far as the server says.
+    fn may_go_on(&self) -> bool {
+        let body = &self.reply.body;
+        let member = |name: &str| body.get(name).or_else(|| body.get("data")?.get(name));
+        member("has_more").is_none_or(|more| *more == true)
+            || member("next_cursor").is_some_and(|it| !it.is_null())
     }
 }
 
-/// Asks for a page that fits a result.
-pub(super) async fn fitting(
-    adapter: &Adapter,
-    request: &Request,
-    arguments: &Arguments,
-) -> Result<Page, Failure> {
-    let asked = arguments.integer("limit").and_then(|limit| usize::try_from(limit).ok());
-    let mut limit = asked.unwrap_or(MAX_LIMIT);
-    let mut page = Page { reply: adapter.json(request).await?, service: Service::Bounded, wanted: None };
-    for _ in 0..ATTEMPTS {
-        let rows = record::rows(&page.reply.body).len();
-        if rows > limit {
-            page.service = Service::Unbounded;
-            return Ok(page);
+/// One call, and how it asks.
+pub(super) struct Asking<'a> {
+    pub(super) adapter: &'a Adapter,
+    pub(super) arguments: &'a Arguments,
+    pub(super) request: Request,
+}
+
+impl Asking<'_> {
+    /// Asks for a page that fits a result.
+    pub(super) async fn fitting_page(&self) -> Result<Measured, Failure> {
+        let target = self.target();
+        let known = self.adapter.pages.recall(target);
+        let asked = self.arguments.integer("limit").and_then(|limit| usize::try_from(limit).ok());
+        let wanted = asked.or_else(|| known?.usual);
+        // Only what is known to be too much is asked for in a smaller size.
+        let first = known.map(|known| known.fits).filter(|fits| wanted.is_some_and(|wanted| *fits < wanted));
+        let mut limit = first.or(asked);
+        let mut wanted = wanted.filter(|_| first.is_some());
+        let mut learnt = known;
+        for attempt in 0.. {
+            let page = self.ask(limit, wanted).await?;
+            let (rows, service) = (record::rows(&page.reply.body).len(), page.service);
+            let measured = Measured::of(self.adapter, self.arguments, page);
+            let fits = measured.how_many_fit(attempt > 0);
+            let fitted = service == Service::Unbounded || rows <= 1 || fits >= rows;
+            learnt = match learnt {
+                known if service == Service::Unbounded || rows == 0 => known,
+                Some(known) => Some(known.after(rows, fits)),
+                None if fitted => None,
+                None => Some(Known { fits: fits.max(1), usual: None }),
+            };
+            if let Some(known) = &mut learnt {
+                known.usual = known.usual.max(Some(rows).filter(|_| limit.is_none()));
+                self.adapter.pages.keep(target, *known);
+            }
+            if fitted || attempt == ATTEMPTS {
+                return Ok(measured);
+            }
+            wanted = wanted.or(asked).or(Some(rows));
+            limit = Some(fits.max(1));
         }
-        let fits = how_many_fit(adapter, arguments, &page);
-        if rows <= 1 || fits >= rows {
-            return Ok(page);
-        }
-        page.wanted = page.wanted.or(asked).or(Some(rows));
-        limit = fits.max(1);
-        page.reply = adapter.json(&request.clone().replacing("limit", limit.to_string())).await?;
+        unreachable!("the last attempt is returned")
     }
-    Ok(page)
-}
 
-/// How many of the page's rows fit beside the text, the ladder and the envelope.
-fn how_many_fit(adapter: &Adapter, arguments: &Arguments, page: &Page) -> usize {
-    let (stream, connection_id) = (arguments.needed("stream"), arguments.text("connection_id"));
-    let body = &page.reply.body;
-    let (redacted, _) = redact(body);
-    let costs: Vec<usize> = record::rows(&redacted).iter().map(|row| bounded::cost(row) + 1).collect();
-    let envelope = envelope_cost(&redacted);
-    let beside = |count: usize| {
-        let named = named(&record::rows(body)[..count], stream, connection_id);
-        let text = text::render(adapter, stream, page, &named);
-        let ladder = ladder::record_set(adapter, &named).map_or(0, |ladder| tokens::estimate_json(&ladder));
-        envelope + tokens::estimate_json(&json!(text)) + ladder
-    };
-    let data = |count: usize| costs[..count].iter().sum::<usize>();
-    if data(costs.len()) + beside(costs.len()) <= BUDGET {
-        return costs.len();
+    async fn ask(&self, limit: Option<usize>, wanted: Option<usize>) -> Result<Page, Failure> {
+        let reply = match (limit, wanted) {
+            (Some(limit), Some(_)) => {
+                self.adapter.json(&self.request.clone().replacing("limit", limit.to_string())).await?
+            }
+            _ => self.adapter.json(&self.request).await?,
+        };
+        let rows = record::rows(&reply.body).len();
+        let service = if rows > limit.unwrap_or(MAX_LIMIT) { Service::Unbounded } else { Service::Bounded };
+        Ok(Page { reply, service, wanted })
     }
-    // Fewer rows leave more of the text to each, so the rest is measured anew for every count that may do.
-    let mut count = (1..costs.len()).take_while(|count| data(*count) + envelope <= BUDGET).count();
-    while count > 0 && data(count) + beside(count) + SHORTENED > BUDGET {
-        count -= 1;
-    }
-    count
-}
 
-fn envelope_cost(body: &Value) -> usize {
-    let mut envelope = body.clone();
-    if let Some(rows) = record::rows_pointer(body).and_then(|pointer| envelope.pointer_mut(pointer)) {
-        *rows = Value::Null;
+    /// What decides the size of a row: where it comes from and what is shown of it.
+    fn target(&self) -> Target {
+        let text = |name| self.arguments.text(name);
+        let relations = self
+            .arguments
+            .object("expand_limit")
+            .map(|limits| serde_json::Value::from(limits.clone()).to_string());
+        self.adapter.pages.target((
+            "query_records",
+            [text("stream"), text("connection_id"), text("view"), text("changes_since").map(|_| "changes")],
+            self.arguments.texts("fields"),
+            self.arguments.texts("expand"),
+            relations,
+        ))
     }
-    bounded::cost(&envelope) + 100
 }

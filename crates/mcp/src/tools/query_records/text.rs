@@ -5,15 +5,16 @@ use std::fmt::Write as _;
 use pdpp_evidence::{Content, RecordHandle, classify, neutralise};
 use serde_json::{Map, Value};
 
-use super::Named;
+use super::measured::Named;
 use super::page::Page;
 use crate::Adapter;
 use crate::record::{self, call_text, field_fetch, field_read};
-use crate::shown::{Shown, shown};
+use crate::shown::Shown;
 use crate::text::{handle as plain, quoted};
 use crate::{bounded, ladder, tokens};
 
-const PREVIEWED: usize = 5;
+/// How many records are previewed.
+pub(super) const PREVIEWED: usize = 5;
 /// What the text may cost; the rest is headroom.
 const BUDGET: usize = tokens::CONTENT - 50;
 /// What the ids may take of it.
@@ -26,19 +27,23 @@ const BINARY_LINES: usize = 2;
 
 /// The text of a page.
 pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &Named<'_>) -> String {
-    let replaced = rows.iter().take(PREVIEWED).map(|(_, row)| shown_part(row).replaced).sum();
+    let parts: Vec<Shown> = rows.iter().take(PREVIEWED).map(|(_, row)| shown_part(row)).collect();
+    let replaced = parts.iter().map(|part| part.replaced).sum();
     let mut text = header(stream, page, rows.len(), replaced);
     let listed = ids(&mut text, rows);
     let mut shown = 0;
     let mut any_cut = false;
-    let previewed = rows.len().min(PREVIEWED);
-    for (index, (handle, row)) in rows.iter().take(previewed).enumerate() {
-        let room = BUDGET.saturating_sub(FOOTER + tokens::estimate(&text));
+    let previewed = parts.len();
+    let mut room = BUDGET.saturating_sub(FOOTER + tokens::estimate(&text));
+    for (index, ((handle, row), part)) in rows.iter().zip(parts).enumerate() {
         let share = room / (previewed - index);
         if share < LEAST {
             break;
         }
-        any_cut |= record_lines(adapter, &mut text, index, handle.as_ref(), row, share);
+        let (lines, cut) = Preview { adapter, index, handle: handle.as_ref(), row }.lines(&part.value, share);
+        room = room.saturating_sub(tokens::estimate(&lines));
+        text.push_str(&lines);
+        any_cut |= cut;
         shown += 1;
     }
     footer(&mut text, rows.len(), shown, listed, any_cut);
@@ -112,12 +117,13 @@ fn exact(text: &str) -> String {
 /// The ids, never cut; those of the previewed records always, the rest while there is room.
 fn ids(text: &mut String, rows: &Named<'_>) -> usize {
     let mut line = String::new();
-    let mut listed = 0;
+    let (mut listed, mut spent) = (0, 0);
     for (index, (handle, row)) in rows.iter().enumerate() {
         let Some(id) = handle.as_ref().and_then(record::usable_id) else { continue };
         let deleted = if record::is_deleted(row) { " (deleted)" } else { "" };
         let one = format!(" [{index}] {}{deleted}", plain(&id));
-        if index >= PREVIEWED && tokens::estimate(&line) + tokens::estimate(&one) > IDS {
+        spent += tokens::estimate(&one);
+        if index >= PREVIEWED && spent > IDS {
             break;
         }
         line.push_str(&one);
@@ -130,43 +136,52 @@ fn ids(text: &mut String, rows: &Named<'_>) -> usize {
     listed
 }
 
-/// The lines of one record; whether it was cut.
-fn record_lines(
-    adapter: &Adapter,
-    text: &mut String,
+/// One record in the text.
+struct Preview<'v> {
+    adapter: &'v Adapter,
     index: usize,
-    handle: Option<&RecordHandle>,
-    row: &Map<String, Value>,
-    share: usize,
-) -> bool {
-    if record::is_deleted(row) {
-        let at = record::text(row, "deleted_at").map(|at| format!(" deleted_at={}", quoted(at, 60)));
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\nrecord[{index}] deleted=true{}", at.unwrap_or_default());
-        return false;
+    handle: Option<&'v RecordHandle>,
+    row: &'v Map<String, Value>,
+}
+
+impl Preview<'_> {
+    /// The lines of the record, within its share of the tokens; whether it was cut.
+    fn lines(&self, value: &Value, share: usize) -> (String, bool) {
+        let Self { index, row, .. } = self;
+        let mut lines = String::new();
+        if record::is_deleted(row) {
+            let at = record::text(row, "deleted_at").map(|at| format!(" deleted_at={}", quoted(at, 60)));
+            // Writing to a string cannot fail.
+            let _ = write!(lines, "\nrecord[{index}] deleted=true{}", at.unwrap_or_default());
+            return (lines, false);
+        }
+        self.binary(&mut lines);
+        let whole = value.to_string();
+        let room = share.saturating_sub(tokens::estimate(&lines));
+        // What is far too long need not be measured.
+        if whole.len() <= room * 40 && tokens::estimate(&whole) <= room {
+            let _ = write!(lines, "\nrecord[{index}] {whole}");
+            return (lines, false);
+        }
+        let next = continuation(self.handle, row);
+        let line = shortened(value, &whole, room.saturating_sub(tokens::estimate(&next) + 20).max(LEAST));
+        let (shown, total) = (line.chars().count(), whole.chars().count());
+        let _ =
+            write!(lines, "\nrecord[{index}] truncated chars={shown}/{total} {next}\nrecord[{index}] {line}");
+        (lines, true)
     }
-    let before = tokens::estimate(text);
-    if let Some(handle) = handle {
-        let fields = ladder::binary_fields(row);
+
+    fn binary(&self, lines: &mut String) {
+        let Some(handle) = self.handle else { return };
+        let (index, fields) = (self.index, ladder::binary_fields(self.row));
         for field in fields.iter().take(BINARY_LINES) {
-            let _ = write!(text, "\nrecord[{index}] {}", field.line(adapter, handle));
+            // Writing to a string cannot fail.
+            let _ = write!(lines, "\nrecord[{index}] {}", field.line(self.adapter, handle));
         }
         if fields.len() > BINARY_LINES {
-            let _ = write!(text, "\nrecord[{index}] more_binary_fields={}", fields.len() - BINARY_LINES);
+            let _ = write!(lines, "\nrecord[{index}] more_binary_fields={}", fields.len() - BINARY_LINES);
         }
     }
-    let value = shown_part(row).value;
-    let whole = value.to_string();
-    let room = share.saturating_sub(tokens::estimate(text).saturating_sub(before));
-    if bounded::cost(&value) <= room {
-        let _ = write!(text, "\nrecord[{index}] {whole}");
-        return false;
-    }
-    let next = continuation(handle, row);
-    let line = shortened(&value, &whole, room.saturating_sub(tokens::estimate(&next) + 20).max(LEAST));
-    let (shown, total) = (line.chars().count(), whole.chars().count());
-    let _ = write!(text, "\nrecord[{index}] truncated chars={shown}/{total} {next}\nrecord[{index}] {line}");
-    true
 }
 
 /// What a row says beside its id: the payload, what was expanded, and when it was emitted unless that is the same.
@@ -182,7 +197,7 @@ fn shown_part(row: &Map<String, Value>) -> Shown {
             }
         }
     }
-    shown(&Value::Object(part))
+    Shown::of(Value::Object(part))
 }
 
 /// The record with its long strings cut, so that every field is seen; at worst, its beginning.
@@ -192,17 +207,22 @@ fn shortened(value: &Value, whole: &str, room: usize) -> String {
         if bounded::cut_strings(&mut shorter, cap, None).is_empty() {
             continue;
         }
-        if bounded::cost(&shorter) <= room {
+        if tokens::estimate_json(&shorter) <= room {
             return format!("{shorter}…");
         }
     }
     let mut head = String::new();
-    for (count, c) in whole.chars().enumerate() {
-        // Looking at every character would make this quadratic.
-        if count % 32 == 0 && tokens::estimate(&head) + 16 > room {
+    let (mut rest, mut spent) = (whole, 0);
+    // Piece by piece, because measuring the whole head each time would be quadratic.
+    while !rest.is_empty() {
+        let end = rest.char_indices().nth(32).map_or(rest.len(), |(byte, _)| byte);
+        let piece = &rest[..end];
+        spent += tokens::estimate(piece);
+        if spent + 4 > room {
             break;
         }
-        head.push(c);
+        head.push_str(piece);
+        rest = &rest[end..];
     }
     head.push('…');
     head

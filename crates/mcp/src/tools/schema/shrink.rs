@@ -21,10 +21,14 @@ pub(super) fn shrink(data: Value, rows: &[Row<'_>], wanted: Wanted<'_>, room: us
     if cost <= room {
         return Shrunk::Whole(data);
     }
-    if wanted.full {
-        // Whoever asks for everything gets it, and is told what it costs.
-        let note = format!("data_tokens={cost}; schema(stream) without detail is the small form");
-        return Shrunk::Shortened(data, note);
+    if wanted.full && wanted.stream.is_some() {
+        let mut bare = data.clone();
+        let left_out = without_descriptions(&mut bare);
+        if left_out > 0 && estimate_json(&bare) <= room {
+            let note =
+                format!("structured data shortened: descriptions_left_out={left_out}, data_tokens={cost}");
+            return Shrunk::Shortened(bare, note);
+        }
     }
     let mut head = Map::new();
     for name in ["object", "detail", "bearer", "connector_count", "stream_count"] {
@@ -40,7 +44,10 @@ pub(super) fn shrink(data: Value, rows: &[Row<'_>], wanted: Wanted<'_>, room: us
     if let ([row], true) = (rows, wanted.stream.is_some()) {
         let (stream, omitted) = fewer_fields(row, room);
         head.insert("streams".to_owned(), json!([stream]));
-        let note = format!("structured data shortened: fields_omitted={omitted}");
+        let mut note = format!("structured data shortened: fields_omitted={omitted}");
+        if wanted.full {
+            note.push_str("; full detail does not fit a result, so flags stand for JSON Schema");
+        }
         return Shrunk::Shortened(head.into(), note);
     }
     let (members, omitted) = names(rows, room);
@@ -48,6 +55,22 @@ pub(super) fn shrink(data: Value, rows: &[Row<'_>], wanted: Wanted<'_>, room: us
     head.insert("streams_omitted".to_owned(), omitted.into());
     let note = format!("structured data shortened to names, streams_omitted={omitted}; narrow with {next}");
     Shrunk::Shortened(head.into(), note)
+}
+
+/// Takes the descriptions out of a JSON Schema, at any depth; says how many there were. A field of that name, whose
+/// value is no text, stays.
+fn without_descriptions(value: &mut Value) -> usize {
+    match value {
+        Value::Object(members) => {
+            let own = members.get("description").is_some_and(Value::is_string);
+            if own {
+                members.shift_remove("description");
+            }
+            usize::from(own) + members.values_mut().map(without_descriptions).sum::<usize>()
+        }
+        Value::Array(items) => items.iter_mut().map(without_descriptions).sum(),
+        _ => 0,
+    }
 }
 
 /// The stream with the names of its fields, and the flags of as many as fit beside them.

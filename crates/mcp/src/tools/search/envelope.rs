@@ -73,14 +73,8 @@ fn reference(mut members: Map<String, Value>, count: usize) -> Value {
     members.into()
 }
 
-/// The envelope with the first few of its hits: what a smaller page would be like.
-pub(super) fn first_hits(body: &Value, count: usize) -> Value {
-    let mut smaller = body.clone();
-    if let Some(path) = place(body) {
-        let holder = path.iter().try_fold(&mut smaller, |value, name| value.get_mut(*name));
-        if let Some(hits) = holder.and_then(Value::as_array_mut) {
-            hits.truncate(count);
-        }
-    }
-    smaller
+/// The hits of an envelope, to be taken out and put back.
+pub(super) fn hits_mut(body: &mut Value) -> Option<&mut Vec<Value>> {
+    let path = place(body)?;
+    path.iter().try_fold(body, |value, name| value.get_mut(*name))?.as_array_mut()
 }

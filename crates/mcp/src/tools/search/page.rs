@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::envelope::Envelope;
 use super::hit::Hit;
-use super::notes::notes;
+use super::notes::{Neighbours, notes};
 
 /// A page.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub(super) struct Wanted<'w> {
     pub(super) asked: usize,
     /// How many hits a larger page is known to hold.
     pub(super) known: usize,
+    /// Whether the page is the first.
+    pub(super) from_start: bool,
     pub(super) provider_url: &'w str,
 }
 
@@ -37,7 +39,12 @@ impl Page {
     pub(super) fn read(body: &Value, wanted: Wanted<'_>) -> Self {
         let envelope = Envelope::new(body);
         let given = envelope.hits();
-        let mut notes = notes(envelope.meta());
+        let is_neighbour =
+            |hit: &&Value| hit.get("evidence").is_some_and(|it| it == "conversation_neighbour");
+        let on_page = given.iter().filter(is_neighbour).count();
+        let all_seen = wanted.from_start && !envelope.has_more();
+        let neighbours = Neighbours { on_page: u64::try_from(on_page).unwrap_or(0), all_seen };
+        let mut notes = notes(envelope.meta(), neighbours);
         if given.len() > wanted.asked {
             notes.push(format!(
                 "The server ignored limit={}: structuredContent.data holds all {} hits of its page, {} are listed \

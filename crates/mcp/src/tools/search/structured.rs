@@ -10,7 +10,7 @@ use crate::ResultDetail;
 use crate::shown::neutral;
 
 /// The most records in a ladder.
-const MAX_RUNGS: usize = 5;
+pub(super) const MAX_RUNGS: usize = 5;
 
 /// How much evidence each entry repeats.
 #[derive(Clone, Copy, Debug)]

@@ -28,6 +28,9 @@ pub(super) struct TextSize {
     pub(super) every_call: bool,
 }
 
+/// The shortest way to write a page.
+pub(super) const SHORTEST: TextSize = TextSize { chars: 96, every_call: false };
+
 /// The sizes, from the most readable to the shortest.
 pub(super) const TEXT_SIZES: [TextSize; 6] = [
     TextSize { chars: 240, every_call: true },
@@ -35,7 +38,7 @@ pub(super) const TEXT_SIZES: [TextSize; 6] = [
     TextSize { chars: 160, every_call: true },
     TextSize { chars: 128, every_call: true },
     TextSize { chars: 96, every_call: true },
-    TextSize { chars: 96, every_call: false },
+    SHORTEST,
 ];
 
 /// Writes the page.
@@ -181,22 +184,23 @@ fn line(hit: &Hit, size: TextSize) -> String {
     line
 }
 
+/// How to go on, in a line of its own.
 fn hints(out: &mut String, page: &Page) {
+    let mut hints = Vec::new();
     if page.first_handle().is_some() {
-        out.push_str(
-            "\nTo open a hit, give its id unchanged to `fetch`; add connection_id only where one is printed on its own.",
+        hints.push(
+            "To open a hit, give its id unchanged to `fetch`; add connection_id only where one is printed on its own.",
         );
     }
     if page.next_cursor.is_some() {
-        out.push_str(" More hits: the same call with cursor set to next_cursor.");
+        hints.push("More hits: the same call with cursor set to next_cursor.");
     }
-    if page.hits.is_empty() {
-        out.push_str("\nTry other words, or fewer streams and filters.");
+    hints.push(if page.hits.is_empty() {
+        "Try other words, or fewer streams and filters."
     } else {
-        out.push_str(
-            " Structured output: structuredContent.results (hits), structuredContent.data (envelope).",
-        );
-    }
+        "Structured output: structuredContent.results (hits), structuredContent.data (envelope)."
+    });
+    put(out, format_args!("\n{}", hints.join(" ")));
 }
 
 /// A value that must come back exactly as it is: one JSON string, with everything unseen as an escape.

@@ -71,3 +71,20 @@ async fn nothing_found_says_so() {
     assert_eq!(result.structured["results"], json!([]));
     assert!(result.structured.get("content_ladder").is_none());
 }
+
+/// A record found through its conversation did not match, so it is not counted as a match.
+#[tokio::test]
+async fn neighbours_are_not_counted_as_matches() {
+    let mut neighbour = hit("c", "m", "2");
+    neighbour["evidence"] = json!("conversation_neighbour");
+    let mut body = list(&[hit("c", "m", "1"), neighbour]);
+    let result = search(body.clone(), json!({"q": "x"})).await;
+    assert!(result.text.contains(" matches=1."), "{}", result.text);
+    let result = search(body.clone(), json!({"q": "x", "cursor": "p1"})).await;
+    assert!(result.text.contains(" matches<=1."), "earlier pages may hold others: {}", result.text);
+    body["meta"]["count"] = json!(30);
+    body["has_more"] = json!(true);
+    body["next_cursor"] = json!("p2");
+    let result = search(body, json!({"q": "x"})).await;
+    assert!(result.text.contains(" matches<=29."), "{}", result.text);
+}

@@ -24,3 +24,22 @@ async fn a_page_reads_from_evidence_to_the_next_call() {
         2. id=cin_s1/messages:m7 connector_key=slack stream=messages title="Re: bridge" display_name="Acme Slack" snippet="minutes attached"
         To open a hit, give its id unchanged to `fetch`; add connection_id only where one is printed on its own. More hits: the same call with cursor set to next_cursor. Structured output: structuredContent.results (hits), structuredContent.data (envelope)."#]].assert_eq(&result.text);
 }
+
+/// How to go on never stands in the line of the last hit.
+#[tokio::test]
+async fn hints_have_a_line_of_their_own() {
+    let mut body = json!({"data": [{"title": "Foreign", "url": "https://shop.test/o2"}]});
+    for cursor in [false, true] {
+        if cursor {
+            body["next_cursor"] = json!("p2");
+        }
+        let result = search(body.clone(), json!({"q": "x"})).await;
+        let last = result.text.lines().last().unwrap();
+        assert!(last.contains("Structured output:") && !last.contains("Foreign"), "{}", result.text);
+        assert!(
+            !result.text.lines().any(|line| line.contains("title=") && line.contains("More hits")),
+            "{}",
+            result.text
+        );
+    }
+}
