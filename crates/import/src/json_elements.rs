@@ -270,7 +270,6 @@ impl Scan {
     fn run(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
         for (index, byte) in bytes.iter().enumerate() {
             match (self.inside, byte) {
-                (Inside::Escape, _) => self.inside = Inside::Text,
                 (Inside::Text, b'\\') => self.inside = Inside::Escape,
                 (Inside::Text, b'"') => {
                     self.inside = Inside::Structure;
@@ -280,8 +279,7 @@ impl Scan {
                     self.complete = true;
                     return Ok(index);
                 }
-                (Inside::Text | Inside::Scalar, _) => {}
-                (Inside::Structure, b'"') => self.inside = Inside::Text,
+                (Inside::Structure, b'"') | (Inside::Escape, _) => self.inside = Inside::Text,
                 (Inside::Structure, b'{' | b'[') => {
                     self.depth += 1;
                     if self.depth > DEEPEST {
@@ -293,7 +291,7 @@ impl Scan {
                     self.complete = self.depth == 0;
                 }
                 (Inside::Structure, _) if self.depth == 0 => self.inside = Inside::Scalar,
-                (Inside::Structure, _) => {}
+                (Inside::Text | Inside::Scalar | Inside::Structure, _) => {}
             }
             if self.complete {
                 return Ok(index + 1);

@@ -56,7 +56,7 @@ impl<R: BufRead> Iterator for Jsonl<'_, R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.broken {
-            let outcome = match self.lines.next() {
+            let outcome = match self.lines.next_line() {
                 Err(error) => {
                     self.broken = true;
                     return Some(Err(error));

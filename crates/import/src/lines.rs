@@ -35,7 +35,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line; `None` at the end.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.buffer.clear();
         self.buffer.shrink_to(KEEP);
         let (mut seen, mut too_long) = (false, false);
@@ -90,7 +90,7 @@ mod tests {
         // A tiny buffer, so that every line crosses its border.
         let mut lines = Lines::new(BufReader::with_capacity(3, text), 8);
         let mut told = Vec::new();
-        while let Some(line) = lines.next().unwrap() {
+        while let Some(line) = lines.next_line().unwrap() {
             told.push(match line {
                 Line::Whole(text) => String::from_utf8_lossy(text).into_owned(),
                 Line::TooLong => "(too long)".to_owned(),
@@ -116,8 +116,8 @@ mod tests {
     fn a_skipped_line_is_never_held_in_memory() {
         let endless = BufReader::new(io::Read::take(io::repeat(b'x'), 64 * 1024 * 1024));
         let mut lines = Lines::new(endless, 1024);
-        assert_eq!(lines.next().unwrap(), Some(Line::TooLong));
+        assert_eq!(lines.next_line().unwrap(), Some(Line::TooLong));
         assert!(lines.buffer.capacity() <= 64 * 1024, "{}", lines.buffer.capacity());
-        assert_eq!(lines.next().unwrap(), None);
+        assert_eq!(lines.next_line().unwrap(), None);
     }
 }

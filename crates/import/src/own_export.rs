@@ -151,12 +151,11 @@ fn attach(
     Ok(())
 }
 
+/// Takes a line with its place, or what is wrong with it.
+type TakeLine<'a> = dyn FnMut(Result<(&[u8], String), Complaint>) -> Result<(), Stop> + 'a;
+
 /// Hands over every line that is not blank with its place, or what is wrong with it.
-fn each_line(
-    tree: &mut dyn Tree,
-    index: usize,
-    take: &mut dyn FnMut(Result<(&[u8], String), Complaint>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+fn each_line(tree: &mut dyn Tree, index: usize, take: &mut TakeLine<'_>) -> Result<(), Stop> {
     let path = tree.entries()[index].path.clone();
     let reader = match open_buffered(tree, index) {
         Ok(reader) => reader,
@@ -167,7 +166,7 @@ fn each_line(
     loop {
         number += 1;
         let place = format!("{path} line {number}");
-        match lines.next() {
+        match lines.next_line() {
             Ok(None) => return Ok(()),
             Ok(Some(Line::Whole(text))) if text.trim_ascii().is_empty() => {}
             Ok(Some(Line::Whole(text))) => take(Ok((text, place)))?,

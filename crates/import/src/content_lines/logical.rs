@@ -32,7 +32,7 @@ impl<R: BufRead> LogicalLines<R> {
         if self.ended {
             return Ok(None);
         }
-        let line = match self.lines.next()? {
+        let line = match self.lines.next_line()? {
             None => {
                 self.ended = true;
                 return Ok(None);

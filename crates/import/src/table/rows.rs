@@ -220,7 +220,7 @@ fn only_object(tree: &mut dyn Tree, index: usize, path: &str, each: &mut Guarded
 fn lines(tree: &mut dyn Tree, index: usize, path: &str, each: &mut Guarded<'_>) -> io::Result<()> {
     let mut lines = Lines::new(open_text(tree, index)?, LONGEST);
     let mut number = 0_u64;
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         number += 1;
         let place = format!("{path} line {number}");
         let text = match line {

@@ -99,7 +99,7 @@ impl Reading<'_> {
         let mut number = 0;
         loop {
             number += 1;
-            match lines.next() {
+            match lines.next_line() {
                 Ok(None) => break,
                 Ok(Some(_)) if number <= after => {}
                 Ok(Some(Line::Whole(bytes))) => {

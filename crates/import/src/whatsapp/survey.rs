@@ -24,7 +24,7 @@ impl Survey {
     pub(super) fn of(tree: &mut dyn Tree, index: usize) -> io::Result<Option<Self>> {
         let mut lines = Lines::new(open_buffered(tree, index)?, LONGEST);
         let mut survey: Option<Self> = None;
-        while let Some(line) = lines.next()? {
+        while let Some(line) = lines.next_line()? {
             let Line::Whole(bytes) = line else { continue };
             let line = String::from_utf8_lossy(bytes);
             let header = Header::parse(&line);

@@ -81,7 +81,7 @@ impl Run {
         // The connector may keep its input open until it ends; ours is closed by then.
         let mut stdin = Some(stdin);
         loop {
-            let taken = match lines.next().context("cannot read what the connector says")? {
+            let taken = match lines.next_line().context("cannot read what the connector says")? {
                 None => break,
                 Some(Line::TooLong) => {
                     feed.complain(Complaint::new("a line", Code::ResourceLimit, "It is too long."))
