@@ -92,7 +92,7 @@ pub(crate) async fn run(args: CollectArgs) -> anyhow::Result<ExitCode> {
     let bar = progress(args.json);
     let running = tokio::task::spawn_blocking({
         let bar = bar.clone();
-        move || run.to_the_end(sender, &bar)
+        move || run.follow(sender, &bar)
     });
     let mut receipt = Receipt::new("collect");
     store(&personal, &mut destination, steps, "", &mut receipt, &bar).await?;
@@ -104,7 +104,7 @@ pub(crate) async fn run(args: CollectArgs) -> anyhow::Result<ExitCode> {
     }
     index(&personal, args.json).await;
     receipt.print(args.json)?;
-    told(&ending)
+    Ok(told(&ending))
 }
 
 /// Where the last run ended, by stream; names of our own are left out.
@@ -127,12 +127,12 @@ fn progress(quiet: bool) -> ProgressBar {
     if quiet || !terminal::is_watched() { ProgressBar::hidden() } else { ProgressBar::new_spinner() }
 }
 
-fn told(ending: &Ending) -> anyhow::Result<ExitCode> {
+fn told(ending: &Ending) -> ExitCode {
     match ending.problem() {
-        None => Ok(ExitCode::SUCCESS),
+        None => ExitCode::SUCCESS,
         Some(problem) => {
             terminal::note(&format!("the connector did not succeed: {problem}"));
-            Ok(ExitCode::FAILURE)
+            ExitCode::FAILURE
         }
     }
 }

@@ -181,6 +181,7 @@ impl Export<'_> {
             char_range: None,
             query: None,
             filter_fields: Vec::new(),
+            note: None,
         };
         self.personal.store().append_disclosures(vec![entry]).await?;
         Ok(())

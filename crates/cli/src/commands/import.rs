@@ -70,19 +70,18 @@ pub(crate) struct ImportArgs {
 }
 
 pub(crate) async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
-    let receipts = match &args.manifest {
-        Some(manifest) => vec![load_lines(&args, manifest).await?],
-        None => {
-            let found = Found::look(&args.paths, args.format.as_deref())?;
-            found.check()?;
-            if !args.json || args.dry_run {
-                found.tell();
-            }
-            if args.dry_run {
-                return Ok(ExitCode::SUCCESS);
-            }
-            load_found(&args, found).await?
+    let receipts = if let Some(manifest) = &args.manifest {
+        vec![load_lines(&args, manifest).await?]
+    } else {
+        let found = Found::look(&args.paths, args.format.as_deref())?;
+        found.check()?;
+        if !args.json || args.dry_run {
+            found.tell();
         }
+        if args.dry_run {
+            return Ok(ExitCode::SUCCESS);
+        }
+        load_found(&args, found).await?
     };
     Receipt::print_all(&receipts, args.json)?;
     let nothing = receipts.iter().all(Receipt::is_empty);

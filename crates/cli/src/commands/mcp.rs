@@ -6,7 +6,7 @@ mod local;
 use clap::{Args, CommandFactory as _, ValueEnum};
 use pdpp_access::Clock as _;
 use pdpp_client::{Client, CredentialError, Limits, ProviderUrl};
-use pdpp_mcp::{Adapter, Now, ResultDetail, Settings, ToolSet, serve_lines};
+use pdpp_mcp::{Adapter, BearerKind, Now, ResultDetail, Settings, ToolSet, serve_lines};
 use pdpp_server::{LogFormat, SystemClock, start_logging};
 
 use crate::args::{Cli, DataArgs};
@@ -69,7 +69,10 @@ const OWNER_VARIABLES: [&str; 2] = ["PDPP_OWNER_TOKEN", "PDPP_OWNER_SESSION_COOK
 pub(crate) async fn run(args: McpArgs) -> anyhow::Result<()> {
     log_to_stderr();
     let client = if args.grant.is_empty() { remote(&args)? } else { local::client(&args).await? };
+    // Grants of this machine are a client's by themselves; a server is asked whose token it was given.
+    let bearer = if args.grant.is_empty() { BearerKind::Unknown } else { BearerKind::Scoped };
     let settings = Settings {
+        bearer,
         server_name: args.server_name,
         tools: match args.tools {
             Tools::All => ToolSet::All,

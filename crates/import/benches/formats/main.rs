@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "printing the table is what a benchmark is for")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
+#![expect(clippy::cast_precision_loss, reason = "sizes are printed with one digit after the point")]
 
 mod endless;
 mod samples;

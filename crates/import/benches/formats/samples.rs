@@ -112,7 +112,7 @@ impl Sample {
                     assert!(reader.byte_records().all(|row| row.is_ok()));
                 }
                 Plain::Lines => {
-                    assert!(bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count() > 0)
+                    assert!(bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count() > 0);
                 }
                 Plain::Markdown => {
                     let events = pulldown_cmark::Parser::new(std::str::from_utf8(bytes).unwrap()).count();
@@ -246,8 +246,10 @@ fn claude(number: usize) -> String {
 
 fn notes(bytes: usize) -> Vec<(String, Vec<u8>)> {
     let one = |number: usize| {
-        let body =
-            (0..12).map(|line| format!("{} #tag{}\n\n", words(number + line), line % 3)).collect::<String>();
+        let mut body = String::new();
+        for line in 0..12 {
+            write!(body, "{} #tag{}\n\n", words(number + line), line % 3).unwrap();
+        }
         format!("---\ntags: [boat, quay]\nupdated: 2026-01-05\n---\n# {}\n\n{body}", words(number))
     };
     let mut files = Vec::new();

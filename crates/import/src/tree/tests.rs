@@ -83,13 +83,13 @@ fn archives_are_opened_wherever_they_lie() {
             ("log.txt.gz", gzip(b"a single file")),
             ("note.md", b"plain".to_vec()),
         ],
-        expect![[r#"
+        expect![[r"
             note.md = plain
             log.txt.gz/log.txt = a single file
             c.tar/three.txt = 3
             b.tar.gz/two.txt = 2
             a.zip/x/one.txt = 1
-            a.zip/inner.zip/chat.txt = hello"#]],
+            a.zip/inner.zip/chat.txt = hello"]],
     );
 }
 
@@ -117,13 +117,13 @@ fn paths_that_climb_out_and_links_are_never_opened() {
             ("evil.tar", tar_of(&[("../up.txt", b"x"), ("ok.txt", b"fine")])),
             ("links.tar", builder.into_inner().unwrap()),
         ],
-        expect![[r#"
+        expect![[r"
             evil.tar/ok.txt = fine
             evil.zip/ok.txt = fine
             left out links.tar/link: It is a link or a device, not a file; it was not followed.
             left out evil.tar/entry 1: Its path leads out of the archive, or is no path; it was not opened.
             left out evil.zip/entry 1: Its path leads out of the archive, or is no path; it was not opened.
-            left out evil.zip/entry 3: Its path leads out of the archive, or is no path; it was not opened."#]],
+            left out evil.zip/entry 3: Its path leads out of the archive, or is no path; it was not opened."]],
     );
 }
 
@@ -163,7 +163,7 @@ fn depth_and_number_are_bounded() {
     check(
         &[("deep.zip", nested)],
         expect![[
-            r#"left out deep.zip/more.zip/more.zip/more.zip: More than 3 archives lie inside each other here."#
+            "left out deep.zip/more.zip/more.zip/more.zip: More than 3 archives lie inside each other here."
         ]],
     );
     let few = Bounds { entries: 2, ..Bounds::default() };

@@ -70,7 +70,7 @@ impl Ending {
 
 impl Run {
     /// Runs the connector to its end; what it collects goes to the storing side.
-    pub(super) fn to_the_end(self, steps: mpsc::Sender<Step>, bar: &ProgressBar) -> anyhow::Result<Ending> {
+    pub(super) fn follow(self, steps: mpsc::Sender<Step>, bar: &ProgressBar) -> anyhow::Result<Ending> {
         let mut feed = Feed::new(&self.manifest, self.now, steps)?;
         let mut child = Connector(self.spawn()?);
         let mut stdin = child.0.stdin.take().context("the connector has no standard input")?;

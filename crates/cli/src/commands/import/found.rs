@@ -110,7 +110,9 @@ impl Found {
             receipts.push(receipt);
         }
         if let Some(first) = receipts.first_mut() {
-            left_out.into_iter().for_each(|complaint| first.complain(complaint));
+            for complaint in left_out {
+                first.complain(complaint);
+            }
         }
         Ok(receipts)
     }
@@ -120,10 +122,10 @@ fn asked(only: Option<&str>) -> Result<Vec<&'static dyn Format>, Usage> {
     let Some(only) = only else {
         return Ok(formats().to_vec());
     };
-    let named: Vec<_> = formats().iter().copied().filter(|format| format.name() == only).collect();
-    if named.is_empty() {
+    let chosen: Vec<_> = formats().iter().copied().filter(|format| format.name() == only).collect();
+    if chosen.is_empty() {
         let names: Vec<&str> = formats().iter().map(|format| format.name()).collect();
         return Err(Usage(format!("'{only}' is no format; there are {}", names.join(", "))));
     }
-    Ok(named)
+    Ok(chosen)
 }
