@@ -137,10 +137,9 @@ fn record(number: usize, projected: bool) -> Value {
     } else {
         json!({"id": key, "author": "Ana", "text": SENTENCE.repeat(3), "sent_at": "2025-09-01T16:07:00Z"})
     };
-    json!({"object": "record", "id": key, "record_key": key, "result_id": format!("cin_5f1c0a9be2d44e07/messages:{key}"),
-        "stream": "messages", "connector_id": "harbour-chat", "connection_id": "cin_5f1c0a9be2d44e07",
-        "connector_instance_id": "cin_5f1c0a9be2d44e07", "display_name": "Harbour chat",
-        "emitted_at": "2025-09-01T16:12:00Z", "data": data})
+    json!({"object": "record", "id": key, "stream": "messages", "data": data, "emitted_at": "2025-09-01T16:12:00Z",
+        "result_id": format!("cin_5f1c0a9be2d44e07/messages:{key}"), "connector_instance_id": "cin_5f1c0a9be2d44e07",
+        "connection_id": "cin_5f1c0a9be2d44e07", "display_name": "Harbour chat"})
 }
 
 fn hit(number: usize) -> Value {
