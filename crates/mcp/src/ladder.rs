@@ -82,15 +82,17 @@ pub(crate) fn record_set(adapter: &Adapter, rows: &[Named<'_>]) -> Option<(Value
         .filter_map(|named| Some((named.handle.as_ref()?, named.id.as_deref()?, named.row)))
         .take(RECORDS)
         .collect();
+    let listed: Vec<Value> =
+        named.iter().map(|(handle, id, row)| entry(adapter, handle, id, row, LISTED)).collect();
+    let costs = tokens::estimate_rows(&listed);
     let mut entries: Vec<Value> = Vec::new();
     let mut spent = 0;
-    for (index, (handle, id, row)) in named.iter().enumerate() {
-        let share = TOKENS * (index + 1) / named.len();
-        let mut found = entry(adapter, handle, id, row, LISTED);
-        let mut cost = tokens::estimate_json(&found);
-        if spent + cost > share {
+    for (index, ((mut found, mut cost), (handle, id, row))) in
+        listed.into_iter().zip(costs).zip(&named).enumerate()
+    {
+        if spent + cost > TOKENS * (index + 1) / named.len() {
             found = entry(adapter, handle, id, row, LARGE);
-            cost = tokens::estimate_json(&found);
+            cost = tokens::estimate_json(&found) + 1;
         }
         if spent + cost > TOKENS && !entries.is_empty() {
             break;
@@ -98,7 +100,7 @@ pub(crate) fn record_set(adapter: &Adapter, rows: &[Named<'_>]) -> Option<(Value
         spent += cost;
         entries.push(found);
     }
-    let cost = FRAME + spent + entries.len();
+    let cost = FRAME + spent;
     (!entries.is_empty())
         .then(|| (json!({"kind": "record_set", "read_tool": "read_record_field", "records": entries}), cost))
 }

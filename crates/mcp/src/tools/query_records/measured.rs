@@ -41,6 +41,8 @@ pub(super) struct Measured {
     /// The text as it stands in the result, and the ladder.
     text_cost: usize,
     ladder_cost: usize,
+    /// Whether the text of a smaller page may be longer.
+    text_may_grow: bool,
 }
 
 impl Measured {
@@ -50,15 +52,16 @@ impl Measured {
         let (stream, connection_id) = (arguments.needed("stream"), arguments.text("connection_id"));
         let rows = named(record::rows(&page.reply.body), stream, connection_id);
         let (ladder, ladder_cost) = ladder::record_set(adapter, &rows).unzip();
-        let (text, text_cost) = text::render(adapter, stream, &page, &rows);
+        let text = text::render(adapter, stream, &page, &rows);
         let only = match rows.as_slice() {
             [Named { handle, .. }] => handle.clone(),
             _ => None,
         };
         let mut measured = Self {
-            text_cost: text_cost + escapes(&text),
+            text_cost: text.cost + escapes(&text.text),
+            text_may_grow: text.cut,
             ladder_cost: ladder_cost.unwrap_or(0),
-            text,
+            text: text.text,
             ladder,
             cuts: Vec::new(),
             service: page.service,
@@ -101,7 +104,7 @@ impl Measured {
             sums.take_while(|spent| *spent <= room).count()
         };
         let many = fits(self.text_cost);
-        let few = careful || many < text::PREVIEWED;
+        let few = careful || self.text_may_grow || many < text::PREVIEWED;
         if few { fits(self.text_cost.max(LONGEST_TEXT)) } else { many }
     }
 

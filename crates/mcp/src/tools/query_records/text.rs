@@ -23,19 +23,30 @@ const FOOTER: usize = 120;
 /// A record that gets less is not started.
 const LEAST: usize = 24;
 const BINARY_LINES: usize = 2;
+/// What stands before an id, and as much after it where its record is gone.
+const INDEX: usize = 6;
 /// What stands before a record in its line.
 const LABEL: usize = 6;
 
-/// The text of a page, and what it costs.
-pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named<'_>]) -> (String, usize) {
+/// The text of a page.
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) cost: usize,
+    /// Whether a record is not shown whole, so that with fewer of them each would be longer.
+    pub(super) cut: bool,
+}
+
+/// Writes the text of a page.
+pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named<'_>]) -> Text {
     let parts: Vec<Shown> = rows.iter().take(PREVIEWED).map(|named| shown_part(named.row)).collect();
     let replaced = parts.iter().map(|part| part.replaced).sum();
     let mut text = header(stream, page, rows.len(), replaced);
-    let listed = ids(&mut text, rows);
+    let mut spent = FOOTER + tokens::estimate(&text);
+    let (listed, cost) = ids(&mut text, rows);
+    spent += cost;
     let mut shown = 0;
     let mut any_cut = false;
     let previewed = parts.len();
-    let mut spent = FOOTER + tokens::estimate(&text);
     for (index, (named, part)) in rows.iter().zip(parts).enumerate() {
         let share = BUDGET.saturating_sub(spent) / (previewed - index);
         if share < LEAST {
@@ -48,7 +59,7 @@ pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named
         shown += 1;
     }
     footer(&mut text, rows.len(), shown, listed, any_cut);
-    (text, spent)
+    Text { text, cost: spent, cut: any_cut }
 }
 
 fn header(stream: &str, page: &Page, count: usize, replaced: usize) -> String {
@@ -115,28 +126,31 @@ fn exact(text: &str) -> String {
     escaped
 }
 
-/// The ids, never cut; those of the previewed records always, the rest while there is room.
-fn ids(text: &mut String, rows: &[Named<'_>]) -> usize {
+/// The ids, never cut; those of the previewed records always, the rest while there is room. How many there are, and
+/// what they cost.
+fn ids(text: &mut String, rows: &[Named<'_>]) -> (usize, usize) {
     let mut line = String::new();
     let (mut listed, mut spent) = (0, 0);
+    let mut costs = tokens::IdCosts::default();
     for (index, named) in rows.iter().enumerate() {
         let Some(id) = &named.id else { continue };
         let deleted = if record::is_deleted(named.row) { " (deleted)" } else { "" };
-        let start = line.len();
-        // Writing to a string cannot fail.
-        let _ = write!(line, " [{index}] {}{deleted}", plain(id));
-        spent += tokens::estimate(&line[start..]);
-        if index >= PREVIEWED && spent > IDS {
-            line.truncate(start);
+        let shown = plain(id);
+        let cost = if shown == *id { costs.cost(id) } else { tokens::estimate(&shown) };
+        let cost = cost + if deleted.is_empty() { INDEX } else { 2 * INDEX };
+        if index >= PREVIEWED && spent + cost > IDS {
             break;
         }
+        spent += cost;
+        // Writing to a string cannot fail.
+        let _ = write!(line, " [{index}] {shown}{deleted}");
         listed += 1;
     }
     if listed > 0 {
         text.push_str("\nids:");
         text.push_str(&line);
     }
-    listed
+    (listed, spent + INDEX)
 }
 
 /// One record in the text.
