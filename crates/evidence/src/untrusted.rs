@@ -20,8 +20,9 @@ pub struct Neutral<'t> {
 
 /// Replaces each character that acts unseen by a visible one.
 pub fn neutralise(text: &str) -> Neutral<'_> {
-    // Most text is plain, and one look at its bytes shows it.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+    // Most text is plain. All of its bytes are looked at, because without an early end many are looked at together.
+    let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    if text.bytes().fold(true, |so_far, byte| so_far & plain(byte)) {
         return Neutral { text: Cow::Borrowed(text), replaced: 0 };
     }
     let mut out = String::new();

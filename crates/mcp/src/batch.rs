@@ -69,18 +69,18 @@ impl Batches {
     }
 
     /// What is to be written now that `item` is answered with `text`: the answer, a whole batch, or nothing yet.
-    pub(crate) fn close(&mut self, item: TxJsonRpcMessage<RoleServer>, text: String) -> Option<String> {
+    pub(crate) fn close(&mut self, item: &TxJsonRpcMessage<RoleServer>, text: String) -> Option<String> {
         let id = match item {
             JsonRpcMessage::Response(response) => {
                 if let ServerResult::InitializeResult(result) = &response.result {
                     self.agreed = result.protocol_version.as_str() == REVISION;
                 }
-                Some(response.id)
+                Some(&response.id)
             }
-            JsonRpcMessage::Error(error) => error.id,
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        let Some(batch) = id.and_then(|id| self.members.remove(&id)) else { return Some(text) };
+        let Some(batch) = id.and_then(|id| self.members.remove(id)) else { return Some(text) };
         let open = self.open.get_mut(&batch)?;
         open.answers.push(text);
         open.missing -= 1;

@@ -11,7 +11,7 @@ use pdpp_evidence::{Content, Extent, RecordHandle, classify, neutralise, redact}
 use serde_json::{Map, Value, json};
 
 use crate::Adapter;
-use crate::record::{self, field_fetch, field_read};
+use crate::record::{self, Named, field_fetch, field_read};
 use crate::tokens;
 
 const RECORDS: usize = 5;
@@ -19,6 +19,9 @@ const TEXT_FIELDS: usize = 5;
 const JSON_FIELDS: usize = 8;
 /// What a ladder may cost. Pages are made of records, and the ladder must not crowd them out.
 const TOKENS: usize = 1_200;
+
+/// What stands around its records.
+const FRAME: usize = 25;
 
 /// Members that say where a record is, not what it says.
 const OPERATIONAL: [&str; 9] = [
@@ -72,34 +75,34 @@ pub(crate) fn content_fields(row: &Map<String, Value>) -> impl Iterator<Item = (
     })
 }
 
-/// The ladder of a page: the first records that can be named, each within its share of the cost.
-pub(crate) fn record_set(
-    adapter: &Adapter,
-    rows: &[(Option<RecordHandle>, &Map<String, Value>)],
-) -> Option<Value> {
-    let live = rows.iter().filter(|(_, row)| !record::is_deleted(row));
+/// The ladder of a page and what it costs: the first records that can be named, each within its share of the cost.
+pub(crate) fn record_set(adapter: &Adapter, rows: &[Named<'_>]) -> Option<(Value, usize)> {
+    let live = rows.iter().filter(|named| !record::is_deleted(named.row));
     let named: Vec<_> = live
-        .filter_map(|(handle, row)| Some((handle.as_ref()?, record::usable_id(handle.as_ref()?)?, *row)))
+        .filter_map(|named| Some((named.handle.as_ref()?, named.id.as_deref()?, named.row)))
         .take(RECORDS)
         .collect();
+    let listed: Vec<Value> =
+        named.iter().map(|(handle, id, row)| entry(adapter, handle, id, row, LISTED)).collect();
+    let costs = tokens::estimate_rows(&listed);
     let mut entries: Vec<Value> = Vec::new();
     let mut spent = 0;
-    for (index, (handle, id, row)) in named.iter().enumerate() {
-        let share = TOKENS * (index + 1) / named.len();
-        let mut found = entry(adapter, handle, id, row, LISTED);
-        let mut cost = tokens::estimate_json(&found);
-        if spent + cost > share {
+    for (index, ((mut found, mut cost), (handle, id, row))) in
+        listed.into_iter().zip(costs).zip(&named).enumerate()
+    {
+        if spent + cost > TOKENS * (index + 1) / named.len() {
             found = entry(adapter, handle, id, row, LARGE);
-            cost = tokens::estimate_json(&found);
+            cost = tokens::estimate_json(&found) + 1;
         }
-        spent += cost;
-        if spent > TOKENS && !entries.is_empty() {
+        if spent + cost > TOKENS && !entries.is_empty() {
             break;
         }
+        spent += cost;
         entries.push(found);
     }
+    let cost = FRAME + spent;
     (!entries.is_empty())
-        .then(|| json!({"kind": "record_set", "read_tool": "read_record_field", "records": entries}))
+        .then(|| (json!({"kind": "record_set", "read_tool": "read_record_field", "records": entries}), cost))
 }
 
 /// The ladder of one record, whose document shows the `rendered` fields.

@@ -139,7 +139,7 @@ where
         let writer = Arc::clone(&self.writer);
         while self.complaints.try_join_next().is_some() {}
         self.complaints.spawn(async move {
-            if let Err(error) = writer.lock().await.write(&answer).await {
+            if let Err(error) = writer.lock().await.write(answer).await {
                 tracing::debug!(%error, "a complaint could not be written");
             }
         });
@@ -173,9 +173,10 @@ pub(crate) fn message(value: Value) -> Result<Option<RxJsonRpcMessage<RoleServer
 impl<W: AsyncWrite + Send + Unpin> Writer<W> {
     async fn send(&mut self, item: TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
         let text = self.text_of(&item)?;
-        let due = locked(&self.batches).close(item, text);
+        let due = locked(&self.batches).close(&item, text);
+        // The message is taken apart after it was written: nobody should wait for that.
         match due {
-            Some(text) => self.write(&text).await,
+            Some(text) => self.write(text).await,
             None => Ok(()),
         }
     }
@@ -194,9 +195,7 @@ impl<W: AsyncWrite + Send + Unpin> Writer<W> {
         Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, kept.get().map_or("{}", String::as_str)))
     }
 
-    async fn write(&mut self, text: &str) -> io::Result<()> {
-        let mut line = String::with_capacity(text.len() + 1);
-        line.push_str(text);
+    async fn write(&mut self, mut line: String) -> io::Result<()> {
         line.push('\n');
         self.stream.write_all(line.as_bytes()).await?;
         self.stream.flush().await

@@ -82,6 +82,32 @@ pub(crate) fn identity(
     Some(RecordHandle { connection_id, stream, record_id })
 }
 
+/// A row of a page, and the record it stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct Named<'v> {
+    pub(crate) row: &'v Map<String, Value>,
+    pub(crate) handle: Option<RecordHandle>,
+    /// What a model passes on; none when no tool would take it.
+    pub(crate) id: Option<String>,
+}
+
+impl<'v> Named<'v> {
+    pub(crate) fn new(row: &'v Map<String, Value>, handle: Option<RecordHandle>) -> Self {
+        let id = handle.as_ref().and_then(|handle| own_id(row, handle).or_else(|| usable_id(handle)));
+        Self { row, handle, id }
+    }
+}
+
+/// The row's own id, where it is the handle in its plain form and nothing in it could be read otherwise.
+fn own_id(row: &Map<String, Value>, handle: &RecordHandle) -> Option<String> {
+    let plain = |id: &&str| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-:/".contains(&byte));
+    let id = text(row, "result_id").filter(plain)?;
+    let rest = id.strip_prefix(handle.connection_id.as_deref()?)?.strip_prefix('/')?;
+    let rest = rest.strip_prefix(handle.stream.as_str())?.strip_prefix(':')?;
+    let single = id.bytes().filter(|byte| *byte == b'/').count() == 1;
+    (single && rest == handle.record_id && !rest.is_empty()).then(|| id.to_owned())
+}
+
 /// The connection a row came through, under any of its names.
 pub(crate) fn connection_of(row: &Map<String, Value>) -> Option<&str> {
     let source = || row.get("source").and_then(Value::as_object).and_then(|it| text(it, "connection_id"));

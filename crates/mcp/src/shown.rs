@@ -29,6 +29,13 @@ pub(crate) fn neutral(value: &Value) -> Shown {
     shown
 }
 
+/// Neutralises text of a value that is not needed as it was.
+pub(crate) fn neutralised(value: Value) -> Value {
+    let mut shown = Shown { value, replaced: 0, binary: Vec::new() };
+    shown.neutralise();
+    shown.value
+}
+
 impl Shown {
     /// Neutralises text and leaves out binary bodies of a value that is not needed as it was.
     pub(crate) fn of(value: Value) -> Self {

@@ -8,13 +8,17 @@
 
 mod class;
 mod latin;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod whole;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use class::Class;
+
+pub(crate) use rows::{IdCosts, estimate_rows};
 
 /// The most tokens one result may cost in all.
 pub(crate) const RESULT: usize = 9_000;
@@ -25,21 +29,47 @@ const HOPELESS_BYTES: usize = RESULT * 40;
 
 /// About how many tokens `text` costs, rather more than fewer.
 pub(crate) fn estimate(text: &str) -> usize {
+    let bytes = text.as_bytes();
     let mut counter = Counter::default();
-    let mut rest = Run::first(text, 0);
-    while let Some(run) = rest {
-        rest = Run::first(text, run.end);
-        let next = rest.map(|next| next.class);
-        counter.hundredths += counter.cost(text, run, next);
+    let mut start = 0;
+    let mut current = Class::at(text, 0);
+    while let Some((class, mut end)) = current {
+        current = loop {
+            // A capital after a small letter starts another word.
+            let camel = |at: usize| {
+                class == Class::Latin && bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase()
+            };
+            match Class::at(text, end) {
+                Some((next, after)) if next == class && !camel(end) => end = after,
+                next => break next,
+            }
+        };
+        let run = Run { class, start, end };
+        counter.hundredths += counter.cost(text, run, current.map(|(next, _)| next));
         (counter.earlier, counter.before) = (counter.before, Some(run));
+        start = end;
     }
     counter.hundredths.div_ceil(100)
 }
 
 /// The same for a value written as minified JSON. What could not fit anywhere costs its length, which is more.
 pub(crate) fn estimate_json(value: &Value) -> usize {
-    let written = value.to_string();
-    if written.len() > HOPELESS_BYTES { written.len() } else { estimate(&written) }
+    let mut written = Vec::with_capacity(1_024);
+    write_json(&mut written, value);
+    estimate_written(&written)
+}
+
+fn write_json(written: &mut Vec<u8>, value: &impl Serialize) {
+    // Memory takes every byte, and neither a value nor a text is anything JSON cannot write.
+    let done = serde_json::to_writer(written, value);
+    debug_assert!(done.is_ok(), "a value is always JSON");
+}
+
+fn estimate_written(json: &[u8]) -> usize {
+    match str::from_utf8(json) {
+        Ok(json) if json.len() <= HOPELESS_BYTES => estimate(json),
+        _ => json.len(),
+    }
 }
 
 /// Characters of one kind that stand together, as bytes of the text.
@@ -51,23 +81,6 @@ struct Run {
 }
 
 impl Run {
-    /// The run that starts here.
-    fn first(text: &str, start: usize) -> Option<Self> {
-        let (class, mut end) = Class::at(text, start)?;
-        let bytes = text.as_bytes();
-        while let Some((next, after)) = Class::at(text, end) {
-            // A capital after a small letter starts another word.
-            let camel = class == Class::Latin
-                && bytes[end].is_ascii_uppercase()
-                && bytes[end - 1].is_ascii_lowercase();
-            if next != class || camel {
-                break;
-            }
-            end = after;
-        }
-        Some(Self { class, start, end })
-    }
-
     fn bytes(self) -> usize {
         self.end - self.start
     }
@@ -104,17 +117,17 @@ impl Counter {
         let spaced = self.earlier.is_some_and(|earlier| earlier.class == Class::Space);
         let mark = self.before.filter(|mark| mark.class == Class::Mark && mark.bytes() == 1 && !spaced);
         if let Some(mark) = mark {
-            if whole::contains(&text[mark.start..run.end]) {
-                return 0;
-            }
             if run.bytes() == 1 {
                 return 35;
+            }
+            if whole::contains(&text[mark.start..run.end]) {
+                return 0;
             }
         }
         // Letters among digits are a code, not a word.
         let code = next == Some(Class::Digit) || before == Some(Class::Digit);
         let word = run.text(text);
-        if !code && whole::contains(word) {
+        if !code && word.len() > 2 && whole::contains(word) {
             return 100;
         }
         latin::cost(word, code)

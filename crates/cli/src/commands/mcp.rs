@@ -10,7 +10,7 @@ use pdpp_mcp::{Adapter, BearerKind, Now, ResultDetail, Settings, ToolSet, serve_
 use pdpp_server::{LogFormat, SystemClock, start_logging};
 
 use crate::args::{Cli, DataArgs};
-use crate::credential::{CacheArgs, variable};
+use crate::credential::{CLIENT_TOKEN, CacheArgs, variable};
 use crate::exit::{EndCode, Ended, Usage};
 use crate::terminal;
 
@@ -68,11 +68,12 @@ const OWNER_VARIABLES: [&str; 2] = ["PDPP_OWNER_TOKEN", "PDPP_OWNER_SESSION_COOK
 
 pub(crate) async fn run(args: McpArgs) -> anyhow::Result<()> {
     log_to_stderr();
-    let client = if args.grant.is_empty() { remote(&args)? } else { local::client(&args).await? };
-    // Grants of this machine are a client's by themselves; a server is asked whose token it was given.
-    let bearer = if args.grant.is_empty() { BearerKind::Unknown } else { BearerKind::Scoped };
+    let (client, bearer) = if args.grant.is_empty() {
+        remote(&args)?
+    } else {
+        (local::client(&args).await?, BearerKind::Scoped)
+    };
     let settings = Settings {
-        bearer,
         server_name: args.server_name,
         tools: match args.tools {
             Tools::All => ToolSet::All,
@@ -83,14 +84,15 @@ pub(crate) async fn run(args: McpArgs) -> anyhow::Result<()> {
             Detail::Compact => ResultDetail::Compact,
         },
         now: Some(Now::new(|| SystemClock.now())),
+        bearer,
     };
     serve_lines(Adapter::new(client, settings), tokio::io::stdin(), tokio::io::stdout()).await?;
     Ok(())
 }
 
-/// A client of a server. The order of the checks is a promise: with an owner variable set, no credential file is
-/// even opened.
-fn remote(args: &McpArgs) -> anyhow::Result<Client> {
+/// A client of a server, and what is known about its bearer. The order of the checks is a promise: with an owner
+/// variable set, no credential file is even opened.
+fn remote(args: &McpArgs) -> anyhow::Result<(Client, BearerKind)> {
     let given = args.provider_url.clone().filter(|url| !url.trim().is_empty());
     let Some(given) = given.or_else(|| variable("PDPP_PROVIDER_URL")) else {
         let message = "Missing --provider-url: name the server to read from, or grants of this machine's data \
@@ -101,7 +103,9 @@ fn remote(args: &McpArgs) -> anyhow::Result<Client> {
     refuse_owner()?;
     let found = args.cache.find(&url).map_err(|error| credential_end(&error))?;
     terminal::note(&format!("pdpp mcp reads from {url} with the credential in {}", found.place));
-    Ok(Client::http(&url, found.bearer, Limits::default())?)
+    // A kept credential says what it is; a token in the environment says nothing.
+    let kind = if found.place == CLIENT_TOKEN { BearerKind::Unknown } else { BearerKind::Scoped };
+    Ok((Client::http(&url, found.bearer, Limits::default())?, kind))
 }
 
 fn refuse_owner() -> Result<(), Ended> {

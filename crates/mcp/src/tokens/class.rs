@@ -24,7 +24,7 @@ pub(super) enum Class {
 }
 
 /// The kinds of ASCII, which most text is made of.
-const ASCII: [Class; 128] = {
+static ASCII: [Class; 128] = {
     let mut table = [Class::Bytes; 128];
     let mut byte = 0;
     while byte < 128 {
@@ -43,6 +43,7 @@ const ASCII: [Class; 128] = {
 
 impl Class {
     /// The kind of the character that starts at this byte, and where it ends.
+    #[inline]
     pub(super) fn at(text: &str, byte: usize) -> Option<(Self, usize)> {
         let first = *text.as_bytes().get(byte)?;
         if let Some(class) = ASCII.get(usize::from(first)) {

@@ -1,7 +1,13 @@
 //! What a word in Latin letters costs that no list knows.
 
+/// Letters that few pieces of words have.
+const RARE: &[u8] = b"qxzjQXZJ";
+
 /// In hundredths of a token. The numbers are measured: random letters of every length cost no more.
 pub(super) fn cost(word: &str, code: bool) -> usize {
+    if let [letter] = word.as_bytes() {
+        return if RARE.contains(letter) { 155 } else { 100 };
+    }
     let length = word.chars().count();
     let by_length = match length {
         0..=2 => 100,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{estimate, estimate_json, whole};
+use super::{estimate, estimate_json, estimate_rows, whole};
 
 fn real(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
@@ -158,6 +158,27 @@ fn our_own_answers_are_estimated_almost_exactly() {
     for value in [envelope(), rows()] {
         let (estimated, counted) = (estimate_json(&value), real(&value.to_string()));
         assert!(estimated * 100 <= counted * 118, "{estimated} > 1.18 * {counted}");
+    }
+}
+
+#[test]
+fn rows_cost_what_they_cost_together() {
+    let foreign =
+        json!([{"a": 1}, {"a": 1, "b": [null, true]}, {"b": "x\u{1f600}\n\"y\""}, "bare", 7, [], {}]);
+    for rows in [rows(), envelope()["data"].clone(), foreign] {
+        let items = rows.as_array().unwrap();
+        let (costs, counted) = (estimate_rows(items), real(&rows.to_string()));
+        assert_eq!(costs.len(), items.len());
+        let estimated = costs.iter().sum::<usize>();
+        assert!(estimated >= counted, "{estimated} < {counted}");
+        assert!(
+            estimated * 10 <= estimate_json(&rows) * 11 + items.len() * 30,
+            "{estimated} for {}",
+            estimate_json(&rows)
+        );
+        for (row, cost) in items.iter().zip(costs) {
+            assert!(cost >= real(&row.to_string()), "{row}");
+        }
     }
 }
 

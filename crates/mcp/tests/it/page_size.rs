@@ -149,7 +149,7 @@ async fn a_search_is_asked_once_after_the_first() {
             json!({"object": "search_result", "stream": "messages", "record_key": format!("m{n:04}"),
                 "result_id": format!("cin_01hx7m2v9k3q8r5t/messages:m{n:04}"), "connector_id": "slack",
                 "connection_id": "cin_01hx7m2v9k3q8r5t", "display_name": "Acme Slack", "evidence": "lexical_match",
-                "notes": words.repeat(3),
+                "notes": words.repeat(9),
                 "evidence_excerpts": [{"field_path": "text", "preview_text": format!("we use <mark>Hyperlane</mark> {words}"),
                     "truncated": true, "provenance": "lexical_match"}]})
         };

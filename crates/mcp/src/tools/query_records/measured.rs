@@ -8,8 +8,9 @@ use super::text;
 use crate::Adapter;
 use crate::arguments::Arguments;
 use crate::outcome::Outcome;
+use crate::record::Named;
 use crate::shown::Shown;
-use crate::tokens::{self, estimate_json};
+use crate::tokens::{self, estimate_json, estimate_rows};
 use crate::{bounded, ladder, record};
 
 /// What a result may cost by our estimate; the rest is for the frame around both halves.
@@ -22,9 +23,6 @@ const SHORTENED: usize = 60;
 const LONGEST_TEXT: usize = tokens::CONTENT * 11 / 10;
 /// What is listed about cuts in a record that is too big by itself.
 const CUTS: usize = 1_500;
-
-/// Rows with the records they stand for.
-pub(super) type Named<'v> = Vec<(Option<RecordHandle>, &'v Map<String, Value>)>;
 
 /// A page, ready to be shown.
 pub(super) struct Measured {
@@ -43,6 +41,8 @@ pub(super) struct Measured {
     /// The text as it stands in the result, and the ladder.
     text_cost: usize,
     ladder_cost: usize,
+    /// Whether the text of a smaller page may be longer.
+    text_may_grow: bool,
 }
 
 impl Measured {
@@ -51,16 +51,17 @@ impl Measured {
     pub(super) fn of(adapter: &Adapter, arguments: &Arguments, page: Page) -> Self {
         let (stream, connection_id) = (arguments.needed("stream"), arguments.text("connection_id"));
         let rows = named(record::rows(&page.reply.body), stream, connection_id);
-        let ladder = ladder::record_set(adapter, &rows);
+        let (ladder, ladder_cost) = ladder::record_set(adapter, &rows).unzip();
         let text = text::render(adapter, stream, &page, &rows);
         let only = match rows.as_slice() {
-            [(handle, _)] => handle.clone(),
+            [Named { handle, .. }] => handle.clone(),
             _ => None,
         };
         let mut measured = Self {
-            text_cost: estimate_json(&Value::from(text.as_str())),
-            ladder_cost: ladder.as_ref().map_or(0, estimate_json),
-            text,
+            text_cost: text.cost + escapes(&text.text),
+            text_may_grow: text.cut,
+            ladder_cost: ladder_cost.unwrap_or(0),
+            text: text.text,
             ladder,
             cuts: Vec::new(),
             service: page.service,
@@ -72,9 +73,16 @@ impl Measured {
         };
         measured.data.redact();
         (measured.rows, measured.envelope) = costs(&mut measured.data.value);
+        if measured.cost() > BUDGET {
+            measured.text_cost = estimate_json(&Value::from(measured.text.as_str()));
+        }
         measured.cut_to_fit(only.as_ref());
         measured.data.neutralise();
         measured
+    }
+
+    fn cost(&self) -> usize {
+        self.rows.iter().sum::<usize>() + self.envelope + self.text_cost + self.ladder_cost
     }
 
     /// How many rows like these fit: of this page, or, when all of it does, of a larger one. Whoever asks again is
@@ -96,7 +104,7 @@ impl Measured {
             sums.take_while(|spent| *spent <= room).count()
         };
         let many = fits(self.text_cost);
-        let few = careful || many < text::PREVIEWED;
+        let few = careful || self.text_may_grow || many < text::PREVIEWED;
         if few { fits(self.text_cost.max(LONGEST_TEXT)) } else { many }
     }
 
@@ -135,11 +143,22 @@ impl Measured {
     }
 }
 
-fn named<'v>(rows: &'v [Value], stream: &str, connection_id: Option<&str>) -> Named<'v> {
+fn named<'v>(rows: &'v [Value], stream: &str, connection_id: Option<&str>) -> Vec<Named<'v>> {
     rows.iter()
         .filter_map(Value::as_object)
-        .map(|row| (record::identity(row, Some(stream), connection_id), row))
+        .map(|row| Named::new(row, record::identity(row, Some(stream), connection_id)))
         .collect()
+}
+
+/// What the text costs more inside of JSON, at most: each quote gets a mark before it, each line break a letter that
+/// stands before the next word.
+fn escapes(text: &str) -> usize {
+    let cost = |byte| match byte {
+        b'"' | b'\\' => 1,
+        b'\n' | b'\t' => 2,
+        _ => 0,
+    };
+    text.bytes().map(cost).sum()
 }
 
 /// What each row costs, and what the rest does.
@@ -150,7 +169,7 @@ fn costs(body: &mut Value) -> (Vec<usize>, usize) {
     };
     let rows = held.take();
     let items = rows.as_array().map_or(&[][..], Vec::as_slice);
-    let costs = items.iter().map(|row| estimate_json(row) + 1).collect();
+    let costs = estimate_rows(items);
     let envelope = estimate_json(body) + MEMBERS;
     if let Some(held) = place.and_then(|place| body.pointer_mut(place)) {
         *held = rows;

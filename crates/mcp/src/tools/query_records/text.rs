@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use pdpp_evidence::{Content, RecordHandle, classify, neutralise};
+use pdpp_evidence::{Content, classify, neutralise};
 use serde_json::{Map, Value};
 
-use super::measured::Named;
 use super::page::Page;
 use crate::Adapter;
-use crate::record::{self, call_text, field_fetch, field_read};
+use crate::record::{self, Named, call_text, field_fetch, field_read};
 use crate::shown::Shown;
 use crate::text::{handle as plain, quoted};
 use crate::{bounded, ladder, tokens};
@@ -24,30 +23,43 @@ const FOOTER: usize = 120;
 /// A record that gets less is not started.
 const LEAST: usize = 24;
 const BINARY_LINES: usize = 2;
+/// What stands before an id, and as much after it where its record is gone.
+const INDEX: usize = 6;
+/// What stands before a record in its line.
+const LABEL: usize = 6;
 
 /// The text of a page.
-pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &Named<'_>) -> String {
-    let parts: Vec<Shown> = rows.iter().take(PREVIEWED).map(|(_, row)| shown_part(row)).collect();
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) cost: usize,
+    /// Whether a record is not shown whole, so that with fewer of them each would be longer.
+    pub(super) cut: bool,
+}
+
+/// Writes the text of a page.
+pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named<'_>]) -> Text {
+    let parts: Vec<Shown> = rows.iter().take(PREVIEWED).map(|named| shown_part(named.row)).collect();
     let replaced = parts.iter().map(|part| part.replaced).sum();
     let mut text = header(stream, page, rows.len(), replaced);
-    let listed = ids(&mut text, rows);
+    let mut spent = FOOTER + tokens::estimate(&text);
+    let (listed, cost) = ids(&mut text, rows);
+    spent += cost;
     let mut shown = 0;
     let mut any_cut = false;
     let previewed = parts.len();
-    let mut room = BUDGET.saturating_sub(FOOTER + tokens::estimate(&text));
-    for (index, ((handle, row), part)) in rows.iter().zip(parts).enumerate() {
-        let share = room / (previewed - index);
+    for (index, (named, part)) in rows.iter().zip(parts).enumerate() {
+        let share = BUDGET.saturating_sub(spent) / (previewed - index);
         if share < LEAST {
             break;
         }
-        let (lines, cut) = Preview { adapter, index, handle: handle.as_ref(), row }.lines(&part.value, share);
-        room = room.saturating_sub(tokens::estimate(&lines));
-        text.push_str(&lines);
-        any_cut |= cut;
+        let lines = Preview { adapter, index, named }.lines(&part.value, share);
+        spent += lines.cost;
+        text.push_str(&lines.text);
+        any_cut |= lines.cut;
         shown += 1;
     }
     footer(&mut text, rows.len(), shown, listed, any_cut);
-    text
+    Text { text, cost: spent, cut: any_cut }
 }
 
 fn header(stream: &str, page: &Page, count: usize, replaced: usize) -> String {
@@ -114,66 +126,80 @@ fn exact(text: &str) -> String {
     escaped
 }
 
-/// The ids, never cut; those of the previewed records always, the rest while there is room.
-fn ids(text: &mut String, rows: &Named<'_>) -> usize {
+/// The ids, never cut; those of the previewed records always, the rest while there is room. How many there are, and
+/// what they cost.
+fn ids(text: &mut String, rows: &[Named<'_>]) -> (usize, usize) {
     let mut line = String::new();
     let (mut listed, mut spent) = (0, 0);
-    for (index, (handle, row)) in rows.iter().enumerate() {
-        let Some(id) = handle.as_ref().and_then(record::usable_id) else { continue };
-        let deleted = if record::is_deleted(row) { " (deleted)" } else { "" };
-        let one = format!(" [{index}] {}{deleted}", plain(&id));
-        spent += tokens::estimate(&one);
-        if index >= PREVIEWED && spent > IDS {
+    let mut costs = tokens::IdCosts::default();
+    for (index, named) in rows.iter().enumerate() {
+        let Some(id) = &named.id else { continue };
+        let deleted = if record::is_deleted(named.row) { " (deleted)" } else { "" };
+        let shown = plain(id);
+        let cost = if shown == *id { costs.cost(id) } else { tokens::estimate(&shown) };
+        let cost = cost + if deleted.is_empty() { INDEX } else { 2 * INDEX };
+        if index >= PREVIEWED && spent + cost > IDS {
             break;
         }
-        line.push_str(&one);
+        spent += cost;
+        // Writing to a string cannot fail.
+        let _ = write!(line, " [{index}] {shown}{deleted}");
         listed += 1;
     }
     if listed > 0 {
         text.push_str("\nids:");
         text.push_str(&line);
     }
-    listed
+    (listed, spent + INDEX)
 }
 
 /// One record in the text.
 struct Preview<'v> {
     adapter: &'v Adapter,
     index: usize,
-    handle: Option<&'v RecordHandle>,
-    row: &'v Map<String, Value>,
+    named: &'v Named<'v>,
+}
+
+/// The lines of one record.
+struct Lines {
+    text: String,
+    cost: usize,
+    /// Whether anything of the record is missing.
+    cut: bool,
 }
 
 impl Preview<'_> {
-    /// The lines of the record, within its share of the tokens; whether it was cut.
-    fn lines(&self, value: &Value, share: usize) -> (String, bool) {
-        let Self { index, row, .. } = self;
+    /// The lines of the record, within its share of the tokens.
+    fn lines(&self, value: &Value, share: usize) -> Lines {
+        let (index, row) = (self.index, self.named.row);
         let mut lines = String::new();
         if record::is_deleted(row) {
             let at = record::text(row, "deleted_at").map(|at| format!(" deleted_at={}", quoted(at, 60)));
             // Writing to a string cannot fail.
             let _ = write!(lines, "\nrecord[{index}] deleted=true{}", at.unwrap_or_default());
-            return (lines, false);
+            return Lines { cost: tokens::estimate(&lines), text: lines, cut: false };
         }
         self.binary(&mut lines);
-        let whole = value.to_string();
-        let room = share.saturating_sub(tokens::estimate(&lines));
+        let whole = serde_json::to_string(value).unwrap_or_default();
+        let spent = tokens::estimate(&lines);
+        let room = share.saturating_sub(spent);
         // What is far too long need not be measured.
-        if whole.len() <= room * 40 && tokens::estimate(&whole) <= room {
+        let cost = if whole.len() > room * 40 { whole.len() } else { tokens::estimate(&whole) };
+        if cost <= room {
             let _ = write!(lines, "\nrecord[{index}] {whole}");
-            return (lines, false);
+            return Lines { text: lines, cost: spent + cost + LABEL, cut: false };
         }
-        let next = continuation(self.handle, row);
+        let next = continuation(self.named);
         let line = shortened(value, &whole, room.saturating_sub(tokens::estimate(&next) + 20).max(LEAST));
         let (shown, total) = (line.chars().count(), whole.chars().count());
         let _ =
             write!(lines, "\nrecord[{index}] truncated chars={shown}/{total} {next}\nrecord[{index}] {line}");
-        (lines, true)
+        Lines { cost: tokens::estimate(&lines), text: lines, cut: true }
     }
 
     fn binary(&self, lines: &mut String) {
-        let Some(handle) = self.handle else { return };
-        let (index, fields) = (self.index, ladder::binary_fields(self.row));
+        let Some(handle) = &self.named.handle else { return };
+        let (index, fields) = (self.index, ladder::binary_fields(self.named.row));
         for field in fields.iter().take(BINARY_LINES) {
             // Writing to a string cannot fail.
             let _ = write!(lines, "\nrecord[{index}] {}", field.line(self.adapter, handle));
@@ -229,8 +255,8 @@ fn shortened(value: &Value, whole: &str, room: usize) -> String {
 }
 
 /// The call that reads on in a cut record: its longest text, else its largest structure.
-fn continuation(handle: Option<&RecordHandle>, row: &Map<String, Value>) -> String {
-    let Some((handle, id)) = handle.and_then(|handle| Some((handle, record::usable_id(handle)?))) else {
+fn continuation(named: &Named<'_>) -> String {
+    let (Some(handle), Some(id), row) = (&named.handle, &named.id, named.row) else {
         return "followup=rerun_fields".to_owned();
     };
     let longest = ladder::content_fields(row)
@@ -244,7 +270,7 @@ fn continuation(handle: Option<&RecordHandle>, row: &Map<String, Value>) -> Stri
     let text = longest.filter(|(_, length)| largest.is_none_or(|(_, other)| *length * 4 >= other));
     let read = match (text, largest) {
         (Some((name, _)), _) => field_read(handle, name, 0),
-        (None, Some((name, _))) if record::is_callable(name) => Some(field_fetch(&id, &[name])),
+        (None, Some((name, _))) if record::is_callable(name) => Some(field_fetch(id, &[name])),
         (None, _) => None,
     };
     read.map_or_else(|| format!("fetch args={}", serde_json::json!({ "id": id })), |read| call_text(&read))

@@ -13,11 +13,13 @@ use crate::adapter::Reply;
 use crate::outcome::Outcome;
 use crate::page_memory::Known;
 use crate::shown::{Shown, neutral};
-use crate::tokens::{CONTENT, RESULT, estimate, estimate_json};
+use crate::tokens::{CONTENT, RESULT, estimate, estimate_json, estimate_rows};
 use crate::{Adapter, ResultDetail};
 
 /// What the members of the structure cost beside the envelope, the entries and the ladder.
 const MEMBERS: usize = 80;
+/// What the next richer form of a hit costs more, at least.
+const LEAST_GAIN: usize = 20;
 /// About what the summary and the hints of a text cost.
 const SUMMARY: usize = 200;
 
@@ -60,15 +62,28 @@ pub(super) fn fitted(adapter: &Adapter, reply: Reply, wanted: Wanted<'_>) -> Fit
     let mut page = Page::read(&reply.body, wanted);
     let frame = Frame::new(adapter, reply, &mut page);
     let mut text = Text::longest(&page, &TEXT_SIZES);
-    let (entries, mut fits) = frame.richest(&page, text.cost);
-    // Data is trimmed before readable text is, and both before the page is made smaller.
-    if !fits {
-        text = Text::longest(&page, &[SHORTEST]);
-        fits = frame.fits(text.cost, entries.cost());
-    }
-    // Only a page that was made smaller, or must be, has to know how large it could be.
-    let judged = !fits || wanted.asked < wanted.requested.min(MAX_HITS);
-    let room_for = if judged { frame.room_for(&page) } else { page.returned };
+    // A page that was made smaller is likely to leave no room for more than the least.
+    let made_smaller = wanted.asked < wanted.requested.min(MAX_HITS);
+    let rich = if made_smaller { None } else { frame.fitting(&page, text.cost, &DATA_SIZES[..1]) };
+    let mut fits = true;
+    let mut room_for = page.returned;
+    let entries = rich.unwrap_or_else(|| {
+        let lean = Entries::of(&page, LEANEST, frame.detail);
+        fits = frame.fits(text.cost, lean.cost());
+        // Data is trimmed before readable text is, and both before the page is made smaller.
+        if !fits {
+            text = Text::longest(&page, &[SHORTEST]);
+            fits = frame.fits(text.cost, lean.cost());
+        }
+        // A page that fits may do so by a shorter text the next time.
+        let least = if fits { page.returned } else { 1 };
+        room_for = frame.room_for(&page, &lean, text.cost).max(least);
+        let spare = frame.spare(text.cost + lean.cost());
+        let richer = spare > page.hits.len() * LEAST_GAIN;
+        let sizes = if made_smaller { &DATA_SIZES[..] } else { &DATA_SIZES[1..] };
+        let richer = if richer { frame.fitting(&page, text.cost, sizes) } else { None };
+        richer.unwrap_or(lean)
+    });
     if !fits {
         text.text.push_str(
             " This result is larger than results should be; ask for fewer with limit, or narrow the search.",
@@ -116,7 +131,7 @@ struct Entries {
 impl Entries {
     fn of(page: &Page, size: DataSize, detail: ResultDetail) -> Self {
         let (results, ladder) = (results(page, size, detail), ladder(page, size));
-        let results_cost = estimate_json(&results);
+        let results_cost = estimate_rows(results.as_array().map_or(&[], Vec::as_slice)).iter().sum();
         let ladder_cost = ladder.as_ref().map_or(0, estimate_json);
         Self { results, ladder, results_cost, ladder_cost }
     }
@@ -154,7 +169,7 @@ impl Frame {
             ResultDetail::Compact => without_hits(shown.value),
         };
         let hits = hits_mut(&mut data).map(std::mem::take).unwrap_or_default();
-        let costs = hits.iter().map(|hit| estimate_json(hit) + 1).collect();
+        let costs = estimate_rows(&hits);
         let rest = estimate_json(&data) + MEMBERS;
         if let Some(place) = hits_mut(&mut data) {
             *place = hits;
@@ -163,33 +178,31 @@ impl Frame {
     }
 
     fn fits(&self, text: usize, entries: usize) -> bool {
-        text <= CONTENT && text + entries + self.rest + self.hits.iter().sum::<usize>() <= RESULT
+        text <= CONTENT && self.spare(text + entries) > 0
     }
 
-    /// The richest entries that fit beside a text of this cost, else the leanest; whether they fit.
-    fn richest(&self, page: &Page, text: usize) -> (Entries, bool) {
-        for size in DATA_SIZES {
-            let entries = Entries::of(page, size, self.detail);
-            if self.fits(text, entries.cost()) {
-                return (entries, true);
-            }
-        }
-        (Entries::of(page, LEANEST, self.detail), false)
+    /// What is left beside a text and entries of this cost, and the envelope.
+    fn spare(&self, beside: usize) -> usize {
+        (RESULT + 1).saturating_sub(beside + self.rest + self.hits.iter().sum::<usize>())
     }
 
-    /// How many hits like these fit in the leanest way, at least one. What a hit costs is taken from those at hand.
-    fn room_for(&self, page: &Page) -> usize {
+    /// The first of these sizes whose entries fit beside a text of this cost.
+    fn fitting(&self, page: &Page, text: usize, sizes: &[DataSize]) -> Option<Entries> {
+        let entries = sizes.iter().map(|size| Entries::of(page, *size, self.detail));
+        entries.into_iter().find(|entries| self.fits(text, entries.cost()))
+    }
+
+    /// How many hits like these fit in the leanest way beside a text like this, at least one.
+    fn room_for(&self, page: &Page, lean: &Entries, text: usize) -> usize {
         let count = page.hits.len().max(1);
-        let lean = Entries::of(page, LEANEST, self.detail);
-        let text = Text::longest(page, &[SHORTEST]).cost;
         let all: usize = self.hits.iter().sum();
         let fits = |some: &usize| {
             let share = |cost: usize| cost * some / count;
             let text = SUMMARY.min(text) + share(text.saturating_sub(SUMMARY));
             let data = if *some <= self.hits.len() { self.hits[..*some].iter().sum() } else { share(all) };
             let ladder = lean.ladder_cost * some.min(&MAX_RUNGS) / count.min(MAX_RUNGS);
-            // Other hits are larger than these, so not everything is promised.
             let whole = text + data + ladder + share(lean.results_cost) + self.rest;
+            // Other hits are larger than these, so not everything is promised.
             text * 100 <= CONTENT * 98 && whole * 100 <= RESULT * 98
         };
         (1..=MAX_HITS).rev().find(fits).unwrap_or(1)

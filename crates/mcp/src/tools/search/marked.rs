@@ -3,6 +3,7 @@
 //! The tags are taken out and become ranges, so that a preview is cut in the text and never in a tag; they are
 //! written again when it is shown. What else looks like a tag belongs to the record and is broken.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use pdpp_evidence::{PreviewBudget, find_folded, neutralise, preview, render_marked};
@@ -27,6 +28,8 @@ pub(super) struct Marked {
     literal: Option<String>,
     /// Whether the server sent more than was looked at.
     cut: bool,
+    /// The previews so far: a page is written in several sizes, and in each both as text and as data.
+    pieces: RefCell<Vec<(usize, Piece)>>,
 }
 
 /// A preview as it is shown.
@@ -65,12 +68,23 @@ impl Marked {
             words.into_iter().find_map(|word| find_folded(&text, word))
         };
         let place = if matches.is_empty() { whole.or_else(word) } else { None };
-        Some(Self { matches, place, literal, cut: part.len() < raw.len(), text })
+        let cut = part.len() < raw.len();
+        Some(Self { matches, place, literal, cut, text, pieces: RefCell::default() })
     }
 
     /// A preview of at most so many characters around the first match: a marked one, else where the query
     /// stands, else its first word that does.
     pub(super) fn piece(&self, max_chars: usize) -> Piece {
+        let mut pieces = self.pieces.borrow_mut();
+        if let Some((_, piece)) = pieces.iter().find(|(chars, _)| *chars == max_chars) {
+            return piece.clone();
+        }
+        let piece = self.new_piece(max_chars);
+        pieces.push((max_chars, piece.clone()));
+        piece
+    }
+
+    fn new_piece(&self, max_chars: usize) -> Piece {
         let budget = PreviewBudget::at_most(max_chars);
         let piece = if self.matches.is_empty() {
             // Only the server knows what matched, so this place is shown but not marked.

@@ -7,7 +7,7 @@ use super::page::Page;
 use super::read::of_window;
 use super::window::Window;
 use crate::ResultDetail;
-use crate::shown::neutral;
+use crate::shown::neutralised;
 
 /// The most records in a ladder.
 pub(super) const MAX_RUNGS: usize = 5;
@@ -24,17 +24,16 @@ pub(super) struct DataSize {
 /// The least that an entry says.
 pub(super) const LEANEST: DataSize = DataSize { chars: 96, windows: 1, every_call: false };
 
-/// The sizes, from the richest to the leanest.
-pub(super) const DATA_SIZES: [DataSize; 4] = [
+/// The sizes above the leanest, from the richest.
+pub(super) const DATA_SIZES: [DataSize; 3] = [
     DataSize { chars: 240, windows: 3, every_call: true },
     DataSize { chars: 160, windows: 2, every_call: true },
     DataSize { chars: 96, windows: 1, every_call: true },
-    LEANEST,
 ];
 
 /// One entry for each hit.
 pub(super) fn results(page: &Page, size: DataSize, detail: ResultDetail) -> Value {
-    neutral(&page.hits.iter().map(|hit| result(hit, size, detail)).collect()).value
+    neutralised(page.hits.iter().map(|hit| result(hit, size, detail)).collect())
 }
 
 fn result(hit: &Hit, size: DataSize, detail: ResultDetail) -> Value {
@@ -120,8 +119,7 @@ fn excerpt(hit: &Hit, window: &Window, size: DataSize, call: bool) -> Value {
 pub(super) fn ladder(page: &Page, size: DataSize) -> Option<Value> {
     let records: Vec<Value> = page.hits.iter().filter_map(|hit| rung(hit, size)).take(MAX_RUNGS).collect();
     (!records.is_empty()).then(|| {
-        neutral(&json!({"kind": "search_results", "read_tool": "read_record_field", "records": records}))
-            .value
+        neutralised(json!({"kind": "search_results", "read_tool": "read_record_field", "records": records}))
     })
 }
 
