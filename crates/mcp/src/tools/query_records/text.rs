@@ -29,7 +29,7 @@ const INDEX: usize = 6;
 const LABEL: usize = 6;
 
 /// The text of a page.
-pub(super) struct Text {
+pub(super) struct Written {
     pub(super) text: String,
     pub(super) cost: usize,
     /// Whether a record is not shown whole, so that with fewer of them each would be longer.
@@ -37,7 +37,7 @@ pub(super) struct Text {
 }
 
 /// Writes the text of a page.
-pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named<'_>]) -> Text {
+pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named<'_>]) -> Written {
     let parts: Vec<Shown> = rows.iter().take(PREVIEWED).map(|named| shown_part(named.row)).collect();
     let replaced = parts.iter().map(|part| part.replaced).sum();
     let mut text = header(stream, page, rows.len(), replaced);
@@ -59,7 +59,7 @@ pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named
         shown += 1;
     }
     footer(&mut text, rows.len(), shown, listed, any_cut);
-    Text { text, cost: spent, cut: any_cut }
+    Written { text, cost: spent, cut: any_cut }
 }
 
 fn header(stream: &str, page: &Page, count: usize, replaced: usize) -> String {
