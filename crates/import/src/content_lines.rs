@@ -2,7 +2,7 @@
 //!
 //! Lines are unfolded as bytes, since a fold may split a letter, and decoded afterwards. Components come one at a
 //! time and each within a bound. Exporters break every rule of the grammar, so nothing here fails: what cannot be
-//! used is a [`Fault`] with its line, and reading goes on.
+//! used is a fault with its line, and reading goes on.
 
 mod component;
 mod logical;
