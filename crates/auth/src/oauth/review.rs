@@ -57,7 +57,7 @@ pub(super) struct Proposal {
     pub(super) index: usize,
     pub(super) detail: Detail,
     pub(super) source: Arc<Source>,
-    /// With a placeholder for its id.
+    /// The grant as resolved; it gets its id and its client when it is approved, so neither is shown before.
     pub(super) grant: Grant,
     /// The connections to choose from, when the request leaves that to the owner.
     pub(super) choose_from: Vec<ConnectionId>,
