@@ -21,6 +21,7 @@ mod request;
 mod resolve;
 mod scalar;
 mod secret;
+mod throttle;
 
 pub use authorize::{Authorizer, ExpandState, RecordsRead};
 pub use catalogue::{Catalogue, Connection, ConnectionStatus, Source};
@@ -45,3 +46,4 @@ pub use request::{
 pub use resolve::{GrantTerms, resolve_selection};
 pub use scalar::Scalar;
 pub use secret::{Secret, SecretHash};
+pub use throttle::{Limit, Throttle, TooOften};

@@ -21,6 +21,7 @@ use crate::call::Call;
 use crate::disclosure::{self, Asking};
 use crate::frame::{AnsweredRoute, frame};
 use crate::query::parse;
+use crate::rates::{Paused, Peer};
 use crate::request_id::RequestId;
 use crate::route::{Handler, Pace, Route, Unknown, Verb};
 use crate::table::ROUTES;
@@ -138,15 +139,28 @@ async fn answer(
         params.iter().flatten().find(|(name, _)| *name == "stream").map(|(_, value)| value.to_owned());
     // Only a caller inside this process can say that it stands at another door.
     let door = request.extensions().get::<Door>().copied().unwrap_or(Door::Rest);
+    let peer = request.extensions().get::<Peer>().copied();
     let principal = match authenticate(state.authority.as_ref(), request.headers()).await {
         Ok(principal) => principal,
-        Err(Stopped { error, bearer: None }) => return Err(error),
+        Err(Stopped { error, bearer: None }) => {
+            state.count_stranger(peer)?;
+            return Err(error);
+        }
         Err(Stopped { error, bearer: Some(bearer) }) => {
             disclosure::turned_away(state, *bearer, (request_id, door, route.action), stream, &error).await?;
             return Err(error);
         }
     };
     let asking = Asking { principal: &principal, request_id, door, route };
+    // A call through another door was counted there.
+    if door == Door::Rest
+        && let Err(Paused { error, is_first }) = state.count(&principal, peer)
+    {
+        if is_first {
+            disclosure::refused(state, asking, stream, &error).await?;
+        }
+        return Err(error);
+    }
     let outcome = match read_call(route, params, request) {
         Ok(call) => authorized(state, asking, call).await,
         Err(error) => Err(error),

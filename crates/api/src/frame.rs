@@ -14,6 +14,7 @@ use http::header::HOST;
 use http::{HeaderMap, HeaderValue, Uri};
 use pdpp_wire::{Code, PDPP_VERSION, PDPP_VERSION_HEADER};
 
+use crate::cors;
 use crate::error::{AnsweredCode, ErrorContext};
 use crate::request_id::RequestId;
 use crate::{ApiError, ApiState};
@@ -28,13 +29,18 @@ pub(crate) async fn frame(State(state): State<Arc<ApiState>>, mut request: Reque
     let id = RequestId::of(request.headers(), state.entropy.as_ref());
     let method = request.method().clone();
     request.extensions_mut().insert(id.clone());
-    let mut response = match check(&state, &request) {
-        Err(error) => error.respond(state.error_context(&id)),
-        Ok(()) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+    let is_open = cors::is_open(request.uri().path());
+    let mut response = match (check(&state, &request), cors::preflight(&request)) {
+        (Err(error), _) => error.respond(state.error_context(&id)),
+        (Ok(()), Some(answer)) => answer,
+        (Ok(()), None) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
             Ok(response) => response,
             Err(panic) => panicked(&panic).respond(state.error_context(&id)),
         },
     };
+    if is_open {
+        cors::open(response.headers_mut());
+    }
     id.write_to(response.headers_mut());
     response.headers_mut().insert(PDPP_VERSION_HEADER, HeaderValue::from_static(PDPP_VERSION));
     note(&id, method.as_str(), &response, started);

@@ -8,6 +8,7 @@ mod authority;
 mod blob_link;
 mod byte_range;
 mod call;
+mod cors;
 mod describe;
 mod disclosure;
 mod dispatch;
@@ -17,6 +18,7 @@ mod freshness;
 mod mounted;
 mod openapi;
 mod query;
+mod rates;
 mod rendering;
 mod request_id;
 mod route;
@@ -31,6 +33,7 @@ pub use dispatch::router;
 pub use error::ApiError;
 pub use mounted::{admit_client, router_with};
 pub use openapi::openapi;
+pub use rates::Peer;
 pub use request_id::RequestId;
 pub use route::{
     AnswerDoc, BodyDoc, Caller, Content, Pace, Parameter, Place, Route, SchemaOf, Shape, Unknown, Verb,

@@ -234,6 +234,7 @@ impl Route {
         let mut errors: Vec<Code> = self.errors.iter().copied().flatten().copied().chain(general).collect();
         if self.caller() != Caller::Anyone {
             errors.extend(known);
+            errors.push(Code::RateLimitExceeded);
             errors.push(Code::LedgerUnavailable);
         }
         if self.caller() == Caller::Owner {

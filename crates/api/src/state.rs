@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pdpp_access::{Clock, Entropy, Sealer, TokenAuthority};
+use pdpp_access::{Clock, Entropy, Sealer, Throttle, TokenAuthority};
 use pdpp_store::{Ledger, Store};
 use tokio::sync::Semaphore;
 
@@ -29,6 +29,7 @@ pub struct ApiState {
     pub settings: ApiSettings,
     pub(crate) rankings: Rankings,
     pub(crate) permits: Semaphore,
+    pub(crate) throttle: Throttle,
     pub(crate) resource_metadata: Option<String>,
 }
 
@@ -52,6 +53,8 @@ pub struct ApiSettings {
 pub struct ApiLimits {
     /// Requests served at the same time; more wait within their deadline.
     pub concurrent_requests: usize,
+    /// Requests one client's token may make in a minute; an address may make four times as many. 0 means any number.
+    pub requests_per_minute: u32,
     /// How long a read may take.
     pub read_deadline: Duration,
     /// How long an upload may take.
@@ -64,6 +67,7 @@ impl Default for ApiLimits {
     fn default() -> Self {
         Self {
             concurrent_requests: 256,
+            requests_per_minute: 6_000,
             read_deadline: Duration::from_secs(30),
             upload_deadline: Duration::from_mins(5),
             body_bytes: 50 * 1024 * 1024,
@@ -94,6 +98,7 @@ impl ApiState {
             settings,
             rankings: Rankings::default(),
             permits,
+            throttle: Throttle::default(),
             resource_metadata,
         }
     }

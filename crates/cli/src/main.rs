@@ -12,8 +12,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser as _;
+use tokio::runtime::{Builder, Runtime};
 
-use crate::args::Cli;
+use crate::args::{Cli, Command};
 
 /// How long a worker may go on after its command has ended.
 const ENDING: Duration = Duration::from_secs(1);
@@ -23,7 +24,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::of_arguments(&error, std::env::args_os().nth(1).as_deref()),
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match runtime(&cli.command) {
         Ok(runtime) => runtime,
         Err(error) => return exit::of_failure(&error.into()),
     };
@@ -33,4 +34,14 @@ fn main() -> ExitCode {
     };
     runtime.shutdown_timeout(ENDING);
     code
+}
+
+/// The stdio adapter has one client that mostly waits for one answer: a call that stays on its thread is answered sooner
+/// than one that is handed from thread to thread.
+fn runtime(command: &Command) -> std::io::Result<Runtime> {
+    let mut builder = match command {
+        Command::Mcp(_) => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
+    };
+    builder.enable_all().build()
 }

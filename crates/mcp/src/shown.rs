@@ -7,6 +7,10 @@
 use pdpp_evidence::{neutralise, redact_in_place};
 use serde_json::{Map, Value};
 
+/// Where a page says how to go on, in each of the shapes servers send.
+const CURSORS: [&str; 4] =
+    ["/next_cursor", "/next_changes_since", "/data/next_cursor", "/data/next_changes_since"];
+
 /// A value fit to be shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shown {
@@ -45,9 +49,29 @@ impl Shown {
         shown
     }
 
+    /// Neutralises text and leaves out binary bodies of a page that is not needed as it was.
+    pub(crate) fn of_page(value: Value) -> Self {
+        let mut shown = Self { value, replaced: 0, binary: Vec::new() };
+        shown.redact_page();
+        shown.neutralise();
+        shown
+    }
+
     /// Leaves out binary bodies; the first half of what must be done.
     pub(crate) fn redact(&mut self) {
         self.binary = redact_in_place(&mut self.value);
+    }
+
+    /// Leaves out binary bodies, but not a page's own cursors: they may look like bytes, and are sent back letter by
+    /// letter. A record's field of that name is content like any other.
+    pub(crate) fn redact_page(&mut self) {
+        let kept = CURSORS.map(|place| self.value.pointer_mut(place).map(Value::take));
+        self.redact();
+        for (place, cursor) in CURSORS.iter().zip(kept) {
+            if let (Some(held), Some(cursor)) = (self.value.pointer_mut(place), cursor) {
+                *held = cursor;
+            }
+        }
     }
 
     /// Neutralises text; the second half.

@@ -6,6 +6,8 @@ use std::path::Path;
 use pdpp_access::Secret;
 use serde::{Deserialize, Deserializer};
 
+use crate::peer::Network;
+
 /// The optional configuration file in the data directory.
 pub const CONFIG_FILE: &str = "pdpp.toml";
 
@@ -32,6 +34,11 @@ pub struct ConfigFile {
     pub read_deadline: Option<u64>,
     /// Requests served at the same time.
     pub concurrent_requests: Option<usize>,
+    /// Requests one client's token may make in a minute.
+    pub requests_per_minute: Option<u32>,
+    /// Proxies whose forwarded headers count.
+    #[serde(default)]
+    pub trusted_proxy: Vec<Network>,
     /// How long the disclosure ledger is kept, in days.
     pub ledger_days: Option<u32>,
     /// The name a separate resource server introspects tokens with.
@@ -69,6 +76,10 @@ pub struct ServeConfig {
     pub read_deadline: u64,
     /// Requests served at the same time.
     pub concurrent_requests: usize,
+    /// Requests one client's token may make in a minute; 0 means any number.
+    pub requests_per_minute: u32,
+    /// Proxies whose forwarded headers count.
+    pub trusted_proxy: Vec<Network>,
     /// How long the disclosure ledger is kept, in days.
     pub ledger_days: u32,
     /// Name and secret of a separate resource server; random, and so useless, when nothing is said.
@@ -127,6 +138,12 @@ impl ConfigFile {
             log_level: self.log_level.or(other.log_level),
             read_deadline: self.read_deadline.or(other.read_deadline),
             concurrent_requests: self.concurrent_requests.or(other.concurrent_requests),
+            requests_per_minute: self.requests_per_minute.or(other.requests_per_minute),
+            trusted_proxy: if self.trusted_proxy.is_empty() {
+                other.trusted_proxy
+            } else {
+                self.trusted_proxy
+            },
             ledger_days: self.ledger_days.or(other.ledger_days),
             introspection_id: self.introspection_id.or(other.introspection_id),
             introspection_secret: self.introspection_secret.or(other.introspection_secret),
@@ -144,6 +161,8 @@ impl ConfigFile {
             metrics_listen: self.metrics_listen,
             read_deadline: self.read_deadline.unwrap_or(30).clamp(1, 3600),
             concurrent_requests: self.concurrent_requests.unwrap_or(256).clamp(1, 65_536),
+            requests_per_minute: self.requests_per_minute.unwrap_or(6_000),
+            trusted_proxy: self.trusted_proxy,
             ledger_days: self.ledger_days.unwrap_or(400),
             introspection: self.introspection_secret.map(|secret| {
                 let name = self.introspection_id.unwrap_or_else(|| "resource-server".to_owned());

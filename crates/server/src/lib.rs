@@ -3,6 +3,7 @@
 //! The only place where adapters meet. Nothing here answers a request: handlers live in the
 //! adapters, and this crate hands them their clock, their entropy, their store and their settings.
 
+mod client_documents;
 mod config;
 mod hosts;
 mod in_process;
@@ -13,6 +14,7 @@ mod mcp_mount;
 mod metrics;
 mod oauth_mount;
 mod outside;
+mod peer;
 mod personal;
 mod serve;
 mod stalled;
@@ -22,5 +24,6 @@ pub use in_process::in_process;
 pub use local_grants::{LocalGrants, LocalGrantsError};
 pub use logging::start_logging;
 pub use outside::{SystemClock, SystemEntropy};
+pub use peer::Network;
 pub use personal::{Personal, PersonalError, owner_subject};
 pub use serve::{ServeError, Server};

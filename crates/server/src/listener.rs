@@ -19,14 +19,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
+use crate::peer::{Network, peer};
 use crate::stalled::Stalled;
 
 /// How long to wait when the system has no connection to give, for example no file handle.
 const REST: Duration = Duration::from_secs(1);
-
-/// The machine a request comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// What connections may take.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +53,7 @@ impl Default for Bounds {
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
-    bounds: Bounds,
+    (bounds, proxies): (Bounds, Arc<[Network]>),
     stop: impl Future<Output = ()>,
 ) {
     let permits = Arc::new(Semaphore::new(bounds.connections));
@@ -69,7 +66,8 @@ pub(crate) async fn serve(
             () = &mut stop => break,
             accepted = accept(&listener, &permits) => accepted,
         };
-        open.spawn(answer(stream, permit, graceful.watcher(), router.clone(), bounds));
+        let around = (bounds, Arc::clone(&proxies));
+        open.spawn(answer(stream, permit, graceful.watcher(), router.clone(), around));
         while open.try_join_next().is_some() {}
     }
     drop(listener);
@@ -105,10 +103,11 @@ async fn answer(
     permit: OwnedSemaphorePermit,
     watcher: hyper_util::server::graceful::Watcher,
     router: Router,
-    bounds: Bounds,
+    (bounds, proxies): (Bounds, Arc<[Network]>),
 ) {
-    let peer = Peer(stream.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip()));
+    let connection = stream.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip());
     let service = router.map_request(move |mut request: Request<Incoming>| {
+        let peer = peer(connection, request.headers(), &proxies);
         request.extensions_mut().insert(peer);
         request
     });

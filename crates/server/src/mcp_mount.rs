@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, ORIGIN};
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{MethodRouter, any};
 use pdpp_api::{ApiState, admit_client};
+use pdpp_auth::AuthorizationServer;
 use pdpp_client::{Bearer, Client, FixedBearer, Limits};
 use pdpp_mcp::{Adapter, HttpEndpoint, Now, Settings};
 use pdpp_store::Door;
@@ -27,6 +28,7 @@ pub(crate) fn endpoint(
     state: &Arc<ApiState>,
     public_url: &str,
     personal: &Personal,
+    oauth: &AuthorizationServer,
 ) -> MethodRouter<Arc<ApiState>> {
     // Replaced by the caller's token before any call is made.
     let nobody = Arc::new(FixedBearer(Bearer::new("none")));
@@ -35,7 +37,8 @@ pub(crate) fn endpoint(
     let settings =
         Settings { server_name: SERVER_NAME.to_owned(), now: Some(today(personal)), ..Settings::default() };
     let adapter = Adapter::new(client, settings);
-    let mount = Arc::new(Mount { adapter, endpoint: HttpEndpoint::new(origins(public_url)) });
+    let endpoint = HttpEndpoint::new(origins(public_url));
+    let mount = Arc::new(Mount { adapter, endpoint, oauth: oauth.clone() });
     let serve = move |State(state): State<Arc<ApiState>>, request: Request| {
         let mount = Arc::clone(&mount);
         async move { mount.answer(&state, request).await }
@@ -52,13 +55,22 @@ fn today(personal: &Personal) -> Now {
 struct Mount {
     adapter: Adapter,
     endpoint: HttpEndpoint,
+    oauth: AuthorizationServer,
 }
 
 impl Mount {
     async fn answer(&self, state: &ApiState, request: Request) -> Response {
-        let (parts, body) = request.into_parts();
-        if let Err(refusal) = admit_client(state, &parts, Door::Mcp, "/mcp").await {
-            return refusal;
+        let (mut parts, body) = request.into_parts();
+        let client_id = match admit_client(state, &parts, Door::Mcp, "/mcp").await {
+            Ok(client_id) => client_id,
+            Err(refusal) => return refusal,
+        };
+        // A page of the client whose token it is is as good as the client; others meet the endpoint's own list.
+        let origin = parts.headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
+        if let Some(origin) = origin
+            && self.oauth.is_page_of(&client_id, origin).await
+        {
+            parts.headers.remove(ORIGIN);
         }
         let adapter = self.adapter.with_bearer(bearer(&parts));
         self.endpoint.answer(adapter, Request::from_parts(parts, body)).await.map(Body::new)

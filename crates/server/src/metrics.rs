@@ -45,7 +45,7 @@ impl Metrics {
     /// Serves `/metrics` until dropped.
     pub(crate) async fn run(self) {
         let bounds = Bounds { connections: CONNECTIONS, ..Bounds::default() };
-        listener::serve(self.listener, self.router, bounds, std::future::pending()).await;
+        listener::serve(self.listener, self.router, (bounds, Arc::default()), std::future::pending()).await;
     }
 }
 

@@ -11,20 +11,20 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, any};
 use pdpp_api::{ApiState, RequestId};
 use pdpp_auth::{
-    Asked, AuthorizationServer, ENDPOINTS, LocalAuthority, MAX_BODY, NoDocuments, OAuthSettings, answer,
-    overdue,
+    Asked, AuthorizationServer, ENDPOINTS, LocalAuthority, MAX_BODY, OAuthSettings, answer, overdue,
 };
 use pdpp_store::StoreError;
 
-use crate::listener::Peer;
-use crate::{ServeConfig, owner_subject};
+use crate::client_documents::ClientDocuments;
+use crate::peer::Peer;
+use crate::{Personal, ServeConfig, owner_subject};
 
 /// How long a request may take, its body included.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// The authorization server of a data directory. Client metadata documents are fetched by whatever is handed in
-/// here; until there is a guarded client for that, by nothing.
+/// The authorization server of a data directory.
 pub(crate) async fn authorization_server(
+    personal: &Personal,
     authority: LocalAuthority,
     public_url: &str,
     config: &ServeConfig,
@@ -35,7 +35,7 @@ pub(crate) async fn authorization_server(
         dynamic_registration: true,
         introspection: config.introspection.clone(),
     };
-    AuthorizationServer::open(authority, settings, Arc::new(NoDocuments)).await
+    AuthorizationServer::open(authority, settings, Arc::new(ClientDocuments::new(personal.shared_clock()))).await
 }
 
 /// Every endpoint by its path.
@@ -60,7 +60,6 @@ async fn serve(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    // Forwarded headers say nothing here: anyone can send them.
     let address = parts.extensions.get::<Peer>().map_or("local".to_owned(), |peer| peer.0.to_string());
     let work = async {
         let body = to_bytes(body, MAX_BODY).await.ok();

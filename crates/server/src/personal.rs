@@ -103,6 +103,10 @@ impl Personal {
         self.clock.as_ref()
     }
 
+    pub(crate) fn shared_clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
+    }
+
     /// The search index of this directory, opened and not yet kept up to date.
     pub fn search_engine(&self) -> Result<SearchEngine, StoreError> {
         let place = Place::Directory(self.data.join("search"));

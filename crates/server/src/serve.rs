@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 use crate::hosts::Hosts;
 use crate::listener::{self, Bounds};
 use crate::metrics::Metrics;
+use crate::peer::Network;
 use crate::{Personal, ServeConfig, owner_subject};
 use crate::{mcp_mount, oauth_mount};
 
@@ -32,6 +33,7 @@ pub struct Server {
     ledger_days: u32,
     address: SocketAddr,
     metrics: Option<Metrics>,
+    proxies: Arc<[Network]>,
 }
 
 /// Why the server cannot run.
@@ -77,12 +79,13 @@ impl Server {
         let settings = api_settings(&config, address);
         let public_url = settings.public_url.clone().unwrap_or_default();
         let authority = personal.authority().for_audience(Audience::of(&public_url));
-        let oauth = oauth_mount::authorization_server(authority.clone(), &public_url, &config).await?;
+        let oauth = oauth_mount::authorization_server(&personal, authority.clone(), &public_url, &config).await?;
         let state = personal.api_state_for(Arc::new(authority), settings).await?;
-        let mcp = mcp_mount::endpoint(&state, &public_url, &personal);
+        let mcp = mcp_mount::endpoint(&state, &public_url, &personal, &oauth);
         let beside = oauth_mount::endpoints(&oauth).into_iter().chain([("/mcp", mcp)]);
         let router = router_with(state, beside);
-        Ok(Self { listener, router, personal, ledger_days: config.ledger_days, address, metrics })
+        let (ledger_days, proxies) = (config.ledger_days, config.trusted_proxy.into());
+        Ok(Self { listener, router, personal, ledger_days, address, metrics, proxies })
     }
 
     /// Where it listens.
@@ -109,7 +112,7 @@ impl Server {
         if let Some(metrics) = self.metrics {
             beside.spawn(metrics.run());
         }
-        listener::serve(self.listener, self.router, Bounds::default(), stop).await;
+        listener::serve(self.listener, self.router, (Bounds::default(), self.proxies), stop).await;
     }
 }
 
@@ -141,6 +144,7 @@ fn api_settings(config: &ServeConfig, address: SocketAddr) -> ApiSettings {
         allowed_hosts,
         limits: ApiLimits {
             concurrent_requests: config.concurrent_requests,
+            requests_per_minute: config.requests_per_minute,
             read_deadline: Duration::from_secs(config.read_deadline),
             ..ApiLimits::default()
         },

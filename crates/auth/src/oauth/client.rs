@@ -84,6 +84,17 @@ impl AuthorizationServer {
         self.known_client(client_id).await
     }
 
+    /// Whether a web page of this origin belongs to the client: it is where the owner's answer was sent, or where the
+    /// client's own description lies.
+    pub async fn is_page_of(&self, client_id: &ClientId, origin: &str) -> bool {
+        let Ok(client) = self.known_client(client_id.as_str()).await else { return false };
+        let described_at = client.verified_origin().map(|own| format!("{own}/"));
+        let asked = format!("{origin}/");
+        let Ok(asked) = RedirectUri::parse(&asked) else { return false };
+        let mut own = client.metadata.redirect_uris.iter().chain(&described_at);
+        own.any(|uri| RedirectUri::parse(uri).is_ok_and(|uri| uri.origin() == asked.origin()))
+    }
+
     /// Who comes back: only what is kept counts.
     pub(super) async fn known_client(&self, client_id: &str) -> Result<KnownClient, OAuthFault> {
         let unknown = || OAuthFault::refused(OAuthCode::InvalidClient, "The client is not known here.");

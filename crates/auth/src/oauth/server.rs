@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pdpp_access::{Clock, Entropy, Secret, SecretHash};
+use pdpp_access::{Clock, Entropy, Secret, SecretHash, Throttle};
 use pdpp_store::{Store, StoreError};
 use pdpp_wire::{Instant, OAuthCode, SubjectId};
 
 use super::keyed::keyed;
-use super::throttle::Throttle;
 use super::{MetadataDocuments, OAuthFault, handles};
 use crate::{Audience, LocalAuthority};
 

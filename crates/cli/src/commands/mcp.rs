@@ -2,6 +2,7 @@
 //! error, from help to panics.
 
 mod local;
+mod streams;
 
 use clap::{Args, CommandFactory as _, ValueEnum};
 use pdpp_access::Clock as _;
@@ -86,7 +87,7 @@ pub(crate) async fn run(args: McpArgs) -> anyhow::Result<()> {
         now: Some(Now::new(|| SystemClock.now())),
         bearer,
     };
-    serve_lines(Adapter::new(client, settings), tokio::io::stdin(), tokio::io::stdout()).await?;
+    serve_lines(Adapter::new(client, settings), streams::input(), streams::output()).await?;
     Ok(())
 }
 

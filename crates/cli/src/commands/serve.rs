@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use clap::Args;
 use pdpp_access::Secret;
-use pdpp_server::{ConfigFile, LogFormat, Personal, Server, start_logging};
+use pdpp_server::{ConfigFile, LogFormat, Network, Personal, Server, start_logging};
 
 use crate::args::DataArgs;
 use crate::terminal;
@@ -56,6 +56,14 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "COUNT", env = "PDPP_CONCURRENT_REQUESTS")]
     concurrent_requests: Option<usize>,
 
+    /// How many requests one client's token may make in a minute; 0 means any number [default: 6000]
+    #[arg(long, value_name = "COUNT", env = "PDPP_REQUESTS_PER_MINUTE")]
+    requests_per_minute: Option<u32>,
+
+    /// A proxy whose forwarded headers are believed: an address or a network; may be repeated
+    #[arg(long, value_name = "NET", env = "PDPP_TRUSTED_PROXY", value_delimiter = ',')]
+    trusted_proxy: Vec<Network>,
+
     /// How long the disclosure ledger is kept, in days [default: 400]
     #[arg(long, value_name = "DAYS", env = "PDPP_LEDGER_DAYS")]
     ledger_days: Option<u32>,
@@ -89,6 +97,8 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
         log_level: args.log_level,
         read_deadline: args.read_deadline,
         concurrent_requests: args.concurrent_requests,
+        requests_per_minute: args.requests_per_minute,
+        trusted_proxy: args.trusted_proxy,
         ledger_days: args.ledger_days,
         introspection_id: args.introspection_id,
         introspection_secret: args.introspection_secret.map(Secret::presented),

@@ -73,6 +73,39 @@ async fn a_page_that_fits_is_asked_for_once() {
     assert_eq!(result.structured["data"]["data"].as_array().unwrap().len(), 25);
 }
 
+/// S1-R4: a server that refuses the smaller page loses nobody the page it has served.
+#[tokio::test]
+async fn a_refused_smaller_page_leaves_the_larger_one() {
+    let page = pages(25, |index| json!({"n": index, "text": PROSE.repeat(20)}));
+    let fake = Fake::start(move |seen| match seen.param("limit") {
+        None => page(seen),
+        Some(_) => Reply::status(403, &json!({"error": {"code": "grant_consumed", "message": "read once"}})),
+    })
+    .await;
+    let mut host = Host::connect(&fake).await;
+    let result = host.call("query_records", json!({"stream": "messages"})).await;
+    assert!(!result.is_error, "{}", result.text);
+    assert_eq!(result.structured["data"]["data"].as_array().unwrap().len(), 25);
+    assert!(!result.text.contains("served="), "{}", result.text);
+}
+
+/// S2-R1: a cursor that looks like bytes is still the cursor; a field that does is metadata.
+#[tokio::test]
+async fn a_long_cursor_is_no_binary_body() {
+    let cursor = "QUJD".repeat(100);
+    let (body, long) = (cursor.clone(), cursor.clone());
+    let fake = Fake::start(move |_| {
+        let rows = [record(0, json!({"next_cursor": body}))];
+        Reply::json(&json!({"object": "list", "data": rows, "has_more": true, "next_cursor": body}))
+    })
+    .await;
+    let mut host = Host::connect(&fake).await;
+    let result = host.call("query_records", json!({"stream": "messages"})).await;
+    assert_eq!(result.structured["data"]["next_cursor"], *long);
+    assert!(result.text.contains(&format!("next_cursor=\"{cursor}\"")), "{}", result.text);
+    assert_ne!(result.structured["data"]["data"][0]["data"]["next_cursor"], *cursor);
+}
+
 /// S1-R4, S1-R4-S1: one huge record is cut with its mark before it, and every cut in the data is listed with its call.
 #[tokio::test]
 async fn a_single_huge_record_is_cut_and_says_so() {

@@ -31,7 +31,7 @@ async fn start(bounds: Bounds) -> Running {
         .route("/never", get(std::future::pending::<()>))
         .route("/large", get(async || Body::from(vec![b'x'; 64 << 20])));
     let (stop, told) = oneshot::channel();
-    let ended = tokio::spawn(serve(listener, router, bounds, async {
+    let ended = tokio::spawn(serve(listener, router, (bounds, Arc::default()), async {
         let _ = told.await;
     }));
     Running { address, stop, ended }

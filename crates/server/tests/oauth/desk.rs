@@ -63,17 +63,23 @@ impl Desk {
     }
 
     pub(crate) async fn seeded(seed: u64) -> Self {
+        Self::set_up(seed, |_| {}).await
+    }
+
+    /// A desk with other settings.
+    pub(crate) async fn set_up(seed: u64, change: impl FnOnce(&mut ConfigFile)) -> Self {
         let directory = TempDir::new().unwrap();
         let clock = Arc::new(FixedClock::default());
         let personal =
             Personal::open_with(directory.path(), clock.clone(), Arc::new(SeededEntropy::new(seed))).unwrap();
         let loaded = sample::loaded(&*personal.store()).await;
-        let file = ConfigFile {
+        let mut file = ConfigFile {
             listen: Some("127.0.0.1:0".parse().unwrap()),
             introspection_id: Some(RESOURCE_SERVER.0.to_owned()),
             introspection_secret: Some(pdpp_access::Secret::presented(RESOURCE_SERVER.1)),
             ..ConfigFile::default()
         };
+        change(&mut file);
         let server = Server::bind(personal.clone(), file.resolve().unwrap()).await.unwrap();
         let owner = personal.authority().owner_token(&owner_subject(), None).await.unwrap();
         Self {

@@ -6,6 +6,7 @@
 
 mod agents;
 mod bad_input;
+mod browsers;
 mod clients;
 mod codes;
 mod consent;
@@ -17,6 +18,7 @@ mod introspection;
 mod ledger;
 mod narrowing;
 mod property;
+mod rates;
 mod refresh;
 mod resources;
 mod revocation;

@@ -71,7 +71,7 @@ impl Measured {
             rows: Vec::new(),
             envelope: 0,
         };
-        measured.data.redact();
+        measured.data.redact_page();
         (measured.rows, measured.envelope) = costs(&mut measured.data.value);
         if measured.cost() > BUDGET {
             measured.text_cost = estimate_json(&Value::from(measured.text.as_str()));

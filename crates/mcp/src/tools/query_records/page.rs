@@ -69,8 +69,14 @@ impl Asking<'_> {
         let mut limit = first.or(asked);
         let mut wanted = wanted.filter(|_| first.is_some());
         let mut learnt = known;
+        let mut larger = None;
         for attempt in 0.. {
-            let page = self.ask(limit, wanted).await?;
+            let page = match (self.ask(limit, wanted).await, larger.take()) {
+                (Ok(page), _) => page,
+                // The page that was read is worth more than the refusal of a smaller one.
+                (Err(_), Some(larger)) => return Ok(larger),
+                (Err(failure), None) => return Err(failure),
+            };
             let (rows, service) = (record::rows(&page.reply.body).len(), page.service);
             let measured = Measured::of(self.adapter, self.arguments, page);
             let fits = measured.how_many_fit(attempt > 0);
@@ -88,6 +94,7 @@ impl Asking<'_> {
             if fitted || attempt == ATTEMPTS {
                 return Ok(measured);
             }
+            larger = Some(measured);
             wanted = wanted.or(asked).or(Some(rows));
             limit = Some(fits.max(1));
         }

@@ -154,7 +154,7 @@ struct Frame {
 impl Frame {
     fn new(adapter: &Adapter, reply: Reply, page: &mut Page) -> Self {
         let cursors = cursors(&reply.body);
-        let mut shown = Shown::of(reply.body);
+        let mut shown = Shown::of_page(reply.body);
         keep_cursors(&mut shown, cursors);
         if shown.replaced > 0 {
             page.notes.push(format!("unsafe_chars_replaced={}.", shown.replaced));
