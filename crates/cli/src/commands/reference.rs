@@ -93,6 +93,13 @@ fn routes() -> String {
             route.path, route.summary, route.test
         );
     }
+    page.push_str(
+        "\n## Authorization\n\nWhat stands beside the resource server; [the guide](../guide/authorization.md) shows the \
+         flows.\n\n| Method | Path | What it does |\n| --- | --- | --- |\n",
+    );
+    for endpoint in pdpp_auth::ENDPOINTS {
+        let _ = writeln!(page, "| {} | `{}` | {} |", endpoint.method, endpoint.path, endpoint.summary);
+    }
     page
 }
 
