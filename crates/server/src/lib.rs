@@ -13,6 +13,7 @@ mod mcp_mount;
 mod metrics;
 mod oauth_mount;
 mod outside;
+mod pages_mount;
 mod personal;
 mod serve;
 mod stalled;
