@@ -14,6 +14,7 @@ mod mcp_mount;
 mod metrics;
 mod oauth_mount;
 mod outside;
+mod pages_mount;
 mod peer;
 mod personal;
 mod serve;

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use axum::Router;
 use pdpp_api::{ApiLimits, ApiSettings, router_with};
-use pdpp_auth::Audience;
+use pdpp_auth::{Audience, OAuthFault};
 use pdpp_store::StoreError;
+use pdpp_web::Pages;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -17,7 +18,7 @@ use crate::listener::{self, Bounds};
 use crate::metrics::Metrics;
 use crate::peer::Network;
 use crate::{Personal, ServeConfig, owner_subject};
-use crate::{mcp_mount, oauth_mount};
+use crate::{mcp_mount, oauth_mount, pages_mount};
 
 /// How often old ledger entries are dropped.
 const LEDGER_ROUND: Duration = Duration::from_hours(6);
@@ -34,6 +35,7 @@ pub struct Server {
     address: SocketAddr,
     metrics: Option<Metrics>,
     proxies: Arc<[Network]>,
+    first_run: Option<String>,
 }
 
 /// Why the server cannot run.
@@ -82,10 +84,19 @@ impl Server {
         let oauth = oauth_mount::authorization_server(&personal, authority.clone(), &public_url, &config).await?;
         let state = personal.api_state_for(Arc::new(authority), settings).await?;
         let mcp = mcp_mount::endpoint(&state, &public_url, &personal, &oauth);
-        let beside = oauth_mount::endpoints(&oauth).into_iter().chain([("/mcp", mcp)]);
+        let first_run = oauth.first_run_link(&owner_subject()).await.map_err(unmade)?;
+        let pages = Pages::new(oauth.clone(), personal.store(), &config.resource_name);
+        let with_page = pages_mount::paths();
+        let oauth = oauth_mount::endpoints(&oauth).into_iter().filter(|(path, _)| !with_page.contains(path));
+        let beside = oauth.chain(pages_mount::endpoints(&pages)).chain([("/mcp", mcp)]);
         let router = router_with(state, beside);
         let (ledger_days, proxies) = (config.ledger_days, config.trusted_proxy.into());
-        Ok(Self { listener, router, personal, ledger_days, address, metrics, proxies })
+        Ok(Self { listener, router, personal, ledger_days, address, metrics, proxies, first_run })
+    }
+
+    /// The link that makes its holder the owner, while there is none: for the terminal, and nowhere else.
+    pub fn first_run_link(&self) -> Option<&str> {
+        self.first_run.as_deref()
     }
 
     /// Where it listens.
@@ -113,6 +124,14 @@ impl Server {
             beside.spawn(metrics.run());
         }
         listener::serve(self.listener, self.router, (Bounds::default(), self.proxies), stop).await;
+    }
+}
+
+/// Making a link refuses nothing; only the store below can fail.
+fn unmade(fault: OAuthFault) -> StoreError {
+    match fault {
+        OAuthFault::Store(error) => error,
+        other => StoreError::Backend(Box::new(other)),
     }
 }
 

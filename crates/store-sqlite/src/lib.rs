@@ -25,6 +25,7 @@ mod migrate;
 mod oauth;
 mod options;
 mod orphans;
+mod owners;
 mod pragmas;
 mod purge;
 mod records;

@@ -18,6 +18,7 @@ mod ingest;
 mod ledger;
 mod line;
 mod oauth;
+mod owners;
 mod projection;
 mod records;
 mod search_index;
@@ -40,6 +41,7 @@ pub use oauth::{
     OAuth, OwnerSession, Polled, PresentedRefresh, Redeemed, Redemption, RegisteredClient, RequestHandle,
     RequestState, Rotated, Rotation, Staged, StagedRequest,
 };
+pub use owners::{Owners, StoredPasskey};
 pub use projection::project;
 pub use records::{
     Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage,
@@ -59,6 +61,7 @@ pub trait Store:
     + Ingest
     + Ledger
     + OAuth
+    + Owners
     + Records
     + SyncStates
     + Send
@@ -76,6 +79,8 @@ impl<T> Store for T where
         + Ingest
         + Ledger
         + OAuth
+        + Owners
+        + Owners
         + Records
         + SyncStates
         + Send

@@ -69,6 +69,7 @@ codes! {
     IntrospectionRefused => "context.authentication_failed", 401, "The introspection credential is missing or wrong.", "Send the resource server's credential by HTTP Basic.";
     LegacyShape => "authorization_state.unsupported_legacy_shape", 401, "The stored authorization has a shape this server no longer reads.", "Ask the owner for fresh consent.";
     PermissionError => "permission_error", 403, "The token is valid but of a kind this route does not serve.", "Use an owner token for owner routes and a client token for client routes.";
+    CsrfTokenInvalid => "csrf_token_invalid", 403, "A form came without the token of the page it was shown on, or with another one.", "Open the page again and send the form from there.";
     FieldNotGranted => "field_not_granted", 403, "A parameter names a field outside the grant.", "Leave the field out, or ask the owner to grant it.";
     InsufficientScope => "insufficient_scope", 403, "The related stream or its key is outside the grant.", "Leave the relation out, or ask the owner to grant its stream.";
     GrantStreamNotAllowed => "grant_stream_not_allowed", 403, "The stream is outside the grant.", "Read `/v1/streams` for the granted streams, or ask the owner for this one.";

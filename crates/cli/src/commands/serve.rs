@@ -107,6 +107,9 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     start_logging(settings.log_format.unwrap_or_default(), settings.log_level.as_deref().unwrap_or("info"));
     let server = Server::bind(Personal::open(&data)?, settings.resolve()?).await?;
     terminal::note(&format!("pdpp serves {} on http://{}", data.display(), server.address()));
+    if let Some(link) = server.first_run_link() {
+        terminal::note(&format!("nobody is the owner yet; set your passphrase here, once, today: {link}"));
+    }
     if let Some(address) = server.metrics_address() {
         terminal::note(&format!("metrics are on http://{address}/metrics"));
     }

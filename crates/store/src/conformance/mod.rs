@@ -16,6 +16,7 @@ pub mod filters;
 pub mod ingest;
 pub mod ledger;
 pub mod oauth;
+pub mod owners;
 pub mod paging;
 pub mod search;
 pub mod single;
@@ -156,6 +157,9 @@ macro_rules! each_promise {
                 a_session_lives_until_it_is_ended,
                 attempts_are_counted_in_windows,
                 what_ended_is_pruned_and_what_nobody_fetched_is_taken_back;
+            owners: a_first_run_link_makes_an_owner_once,
+                an_owned_store_takes_no_first_run,
+                a_passkey_is_kept_used_and_forgotten;
             sync_states: a_value_is_replaced_and_the_others_kept,
                 every_scope_has_a_state_of_its_own;
             ledger: an_entry_comes_back_whole,
