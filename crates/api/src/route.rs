@@ -57,6 +57,8 @@ pub enum Verb {
     Post,
     /// `PUT`.
     Put,
+    /// `PATCH`.
+    Patch,
     /// `DELETE`.
     Delete,
 }
@@ -265,6 +267,7 @@ impl Verb {
             Self::Get => "GET",
             Self::Post => "POST",
             Self::Put => "PUT",
+            Self::Patch => "PATCH",
             Self::Delete => "DELETE",
         }
     }

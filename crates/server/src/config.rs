@@ -34,6 +34,8 @@ pub struct ConfigFile {
     pub concurrent_requests: Option<usize>,
     /// How long the disclosure ledger is kept, in days.
     pub ledger_days: Option<u32>,
+    /// Whether events may be sent to receivers on this machine, for development.
+    pub allow_loopback_callbacks: Option<bool>,
     /// The name a separate resource server introspects tokens with.
     pub introspection_id: Option<String>,
     /// Its secret; without one, introspection is open to nobody.
@@ -71,6 +73,8 @@ pub struct ServeConfig {
     pub concurrent_requests: usize,
     /// How long the disclosure ledger is kept, in days.
     pub ledger_days: u32,
+    /// Whether events may be sent to receivers on this machine.
+    pub allow_loopback_callbacks: bool,
     /// Name and secret of a separate resource server; random, and so useless, when nothing is said.
     pub introspection: Option<(String, Secret)>,
 }
@@ -128,6 +132,7 @@ impl ConfigFile {
             read_deadline: self.read_deadline.or(other.read_deadline),
             concurrent_requests: self.concurrent_requests.or(other.concurrent_requests),
             ledger_days: self.ledger_days.or(other.ledger_days),
+            allow_loopback_callbacks: self.allow_loopback_callbacks.or(other.allow_loopback_callbacks),
             introspection_id: self.introspection_id.or(other.introspection_id),
             introspection_secret: self.introspection_secret.or(other.introspection_secret),
         }
@@ -145,6 +150,7 @@ impl ConfigFile {
             read_deadline: self.read_deadline.unwrap_or(30).clamp(1, 3600),
             concurrent_requests: self.concurrent_requests.unwrap_or(256).clamp(1, 65_536),
             ledger_days: self.ledger_days.unwrap_or(400),
+            allow_loopback_callbacks: self.allow_loopback_callbacks.unwrap_or(false),
             introspection: self.introspection_secret.map(|secret| {
                 let name = self.introspection_id.unwrap_or_else(|| "resource-server".to_owned());
                 (name, secret)

@@ -4,6 +4,7 @@
 //! adapters, and this crate hands them their clock, their entropy, their store and their settings.
 
 mod config;
+mod events;
 mod hosts;
 mod in_process;
 mod listener;

@@ -8,10 +8,14 @@ use std::time::Duration;
 use axum::Router;
 use pdpp_api::{ApiLimits, ApiSettings, router_with};
 use pdpp_auth::Audience;
+use pdpp_egress::Loopback;
+use pdpp_events::{Delivering, EventWorker};
 use pdpp_store::StoreError;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+use crate::events::{self, Serving};
 use crate::hosts::Hosts;
 use crate::listener::{self, Bounds};
 use crate::metrics::Metrics;
@@ -32,6 +36,9 @@ pub struct Server {
     ledger_days: u32,
     address: SocketAddr,
     metrics: Option<Metrics>,
+    worker: EventWorker,
+    /// Says to other processes that events are delivered.
+    serving: Serving,
 }
 
 /// Why the server cannot run.
@@ -78,11 +85,17 @@ impl Server {
         let public_url = settings.public_url.clone().unwrap_or_default();
         let authority = personal.authority().for_audience(Audience::of(&public_url));
         let oauth = oauth_mount::authorization_server(authority.clone(), &public_url, &config).await?;
-        let state = personal.api_state_for(Arc::new(authority), settings).await?;
+        let loopback = if config.allow_loopback_callbacks { Loopback::Allowed } else { Loopback::Refused };
+        let here = Delivering::Here(Arc::new(Notify::new()));
+        let parts = events::parts(&personal, here, loopback).await?;
+        let worker = EventWorker::new(parts.clone());
+        let state = personal.api_state_with(Arc::new(authority), settings, parts).await?;
         let mcp = mcp_mount::endpoint(&state, &public_url, &personal);
         let beside = oauth_mount::endpoints(&oauth).into_iter().chain([("/mcp", mcp)]);
         let router = router_with(state, beside);
-        Ok(Self { listener, router, personal, ledger_days: config.ledger_days, address, metrics })
+        let ledger_days = config.ledger_days;
+        let serving = Serving::announce(personal.data())?;
+        Ok(Self { listener, router, personal, ledger_days, address, metrics, worker, serving })
     }
 
     /// Where it listens.
@@ -106,10 +119,12 @@ impl Server {
         let mut beside = JoinSet::new();
         beside.spawn(keep_oauth_short(self.personal.clone()));
         beside.spawn(keep_ledger_short(self.personal, self.ledger_days));
+        beside.spawn(self.worker.run());
         if let Some(metrics) = self.metrics {
             beside.spawn(metrics.run());
         }
         listener::serve(self.listener, self.router, Bounds::default(), stop).await;
+        drop(self.serving);
     }
 }
 
