@@ -140,9 +140,8 @@ impl EventService for EventDesk {
         }
         let minted = rotate_secret.then(|| parts.secrets.mint(parts.entropy.as_ref(), id));
         let (secret, sealed_secret) = minted.unzip();
-        let switch = enabled.map(|on| match on {
-            true => Switch::On(self.challenge(id)),
-            false => Switch::Off(DisabledReason::ClientDisabled),
+        let switch = enabled.map(|on| {
+            if on { Switch::On(self.challenge(id)) } else { Switch::Off(DisabledReason::ClientDisabled) }
         });
         let change = SubscriptionChange { switch, sealed_secret };
         let wanted = match enabled {
@@ -163,10 +162,8 @@ impl EventService for EventDesk {
     async fn delete(&self, client: &ClientPrincipal, id: &str) -> Result<(), EventFault> {
         self.require_delivery()?;
         let held = self.held(client, id).await?;
-        match self.0.store.delete_subscription(client.subject_id(), &held.subscription_id).await? {
-            true => Ok(()),
-            false => Err(absent()),
-        }
+        let gone = self.0.store.delete_subscription(client.subject_id(), &held.subscription_id).await?;
+        if gone { Ok(()) } else { Err(absent()) }
     }
 
     async fn test(&self, client: &ClientPrincipal, id: &str) -> Result<EventId, EventFault> {

@@ -55,7 +55,7 @@ impl SecretBox {
     }
 
     /// Makes a secret of 256 bits: as its holder writes it, and sealed for one subscription.
-    pub(crate) fn mint(&self, entropy: &dyn Entropy, id: &SubscriptionId) -> (Secret, Vec<u8>) {
+    pub fn mint(&self, entropy: &dyn Entropy, id: &SubscriptionId) -> (Secret, Vec<u8>) {
         let mut raw = [0; 32];
         entropy.fill(&mut raw);
         let secret = format!("{PREFIX}{}", STANDARD.encode(raw));

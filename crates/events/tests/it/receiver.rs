@@ -68,6 +68,12 @@ impl Receiver {
         Self { address, inside }
     }
 
+    /// An address where nobody listens.
+    pub(crate) fn nowhere() -> Self {
+        let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        Self { address, inside: Arc::default() }
+    }
+
     pub(crate) fn host(&self) -> String {
         self.address.to_string()
     }

@@ -16,6 +16,7 @@ use pdpp_server::{Personal, SystemClock, owner_subject};
 use pdpp_wire::SubscriptionId;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use crate::args::DataArgs;
 use crate::commands::serve::stop_signal;
@@ -43,13 +44,14 @@ pub(super) struct ListenArgs {
     secret: Option<String>,
     /// Stop after so many events
     #[arg(long, value_name = "COUNT")]
-    count: Option<u64>,
+    count: Option<u32>,
 }
 
 struct Receiver {
     personal: Option<Personal>,
     secret: Option<Secret>,
-    left: tokio::sync::Semaphore,
+    /// One permit for each printed event.
+    printed: Semaphore,
 }
 
 pub(super) async fn run(args: ListenArgs) -> anyhow::Result<()> {
@@ -64,28 +66,15 @@ pub(super) async fn run(args: ListenArgs) -> anyhow::Result<()> {
     let listener =
         TcpListener::bind(args.listen).await.with_context(|| format!("cannot listen on {}", args.listen))?;
     terminal::note(&format!("waiting for events on http://{}/", listener.local_addr()?));
-    let left = tokio::sync::Semaphore::new(0);
-    let receiver = Arc::new(Receiver { personal, secret, left });
+    let receiver = Arc::new(Receiver { personal, secret, printed: Semaphore::new(0) });
     let router = Router::new().fallback(take).with_state(Arc::clone(&receiver));
-    let enough = async {
-        let count = args.count.and_then(|count| u32::try_from(count).ok());
-        match count {
-            // Each printed event adds one.
-            Some(count) => drop(receiver.left.acquire_many(count).await),
-            None => std::future::pending().await,
-        }
-    };
-    let stop = async {
+    let stop = async move {
         tokio::select! {
             () = stop_signal() => {}
-            () = enough => {}
+            () = receiver.enough(args.count) => {}
         }
     };
-    // `stop` borrows the receiver, which outlives the server.
-    tokio::select! {
-        served = axum::serve(listener, router).into_future() => served?,
-        () = stop => {}
-    }
+    axum::serve(listener, router).with_graceful_shutdown(stop).await?;
     Ok(())
 }
 
@@ -97,7 +86,7 @@ async fn take(State(receiver): State<Arc<Receiver>>, request: Request) -> Respon
     match receiver.read(&head.headers, &body).await {
         Ok(event) => {
             let printed = terminal::json_line(&event);
-            receiver.left.add_permits(1);
+            receiver.printed.add_permits(1);
             if printed.is_err() {
                 return StatusCode::INTERNAL_SERVER_ERROR.into_response();
             }
@@ -118,6 +107,15 @@ fn axum_json(value: &Value) -> Response {
 }
 
 impl Receiver {
+    /// Ends when so many events were printed.
+    async fn enough(&self, count: Option<u32>) {
+        match count {
+            // The semaphore is never closed.
+            Some(count) => drop(self.printed.acquire_many(count).await),
+            None => std::future::pending().await,
+        }
+    }
+
     /// The event, if it is signed as it should be.
     async fn read(&self, headers: &HeaderMap, body: &Bytes) -> Result<Value, String> {
         let event: Value = serde_json::from_slice(body).map_err(|_| "that is no event".to_owned())?;
