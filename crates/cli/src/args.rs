@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use directories::ProjectDirs;
 
 use crate::commands::{
-    audit, collect, connections, demo, export, extract_text, grant, import, mcp, owner, read, reference,
+    audit, collect, connections, demo, events, export, extract_text, grant, import, mcp, owner, read, reference,
     serve, streams, verify,
 };
 
@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Grant(grant::GrantArgs),
     Owner(owner::OwnerArgs),
     Audit(audit::AuditArgs),
+    Events(events::EventsArgs),
     Mcp(mcp::McpArgs),
     Read(read::ReadArgs),
     Verify(verify::VerifyArgs),

@@ -8,6 +8,7 @@ mod collect;
 mod connections;
 mod crash;
 mod demo;
+mod events;
 mod exports;
 mod grant;
 mod import;

@@ -5,6 +5,7 @@
 
 mod client_documents;
 mod config;
+mod events;
 mod hosts;
 mod in_process;
 mod listener;

@@ -14,6 +14,7 @@ mod catalogues;
 mod change_log;
 mod connections;
 mod database;
+mod events;
 mod fault;
 mod feed;
 mod field_table;

@@ -13,6 +13,7 @@ mod columns;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod events;
 mod feed;
 mod ingest;
 mod ledger;
@@ -32,6 +33,12 @@ pub use catalogues::{Catalogues, Ensured, ManifestOutcome, OnConflict, RemovedCo
 pub use change_log::{Change, ChangeKind, ChangeLog};
 pub use columns::{Column, columns, text_key};
 pub use error::StoreError;
+pub use events::{
+    AllowedCallback, Changed, Claim, DueEvent, DueKind, Ending, EventFault, EventMatch, EventService,
+    EventWish, Events, Finished, Holder, Lease, LiveSubscription, LiveSubscriptions, NewEvent,
+    NewSubscription, Saying, StoredDelivery, StoredSubscription, SubscriptionChange, SubscriptionMade,
+    Switch, TestQueued,
+};
 pub use feed::{FedRecord, Feed};
 pub use ingest::{Applied, Ingest, MAX_BATCH, WriteTarget};
 pub use ledger::{Disclosure, DisclosureFilter, Door, Ledger};
@@ -45,7 +52,7 @@ pub use owners::{Owners, StoredPasskey};
 pub use projection::project;
 pub use records::{
     Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage,
-    Summary, WindowBounds,
+    Summary, VisibleChanges, WindowBounds,
 };
 pub use search_index::{Correction, Hits, Passage, RankedHit, Ranking, Search, SearchIndex};
 pub use sync_state::{StateScope, SyncState, SyncStates};
@@ -57,6 +64,7 @@ pub trait Store:
     + Blobs
     + Catalogues
     + ChangeLog
+    + Events
     + Feed
     + Ingest
     + Ledger
@@ -75,6 +83,7 @@ impl<T> Store for T where
         + Blobs
         + Catalogues
         + ChangeLog
+        + Events
         + Feed
         + Ingest
         + Ledger

@@ -93,6 +93,7 @@ codes! {
     ApprovalConflict => "approval_conflict", 409, "Someone has decided this request already.", "Look at the grants; ask the client to start again if access is still wanted.";
     AmbiguousSchemaDetail => "ambiguous_schema_detail", 409, "Full detail was asked for a stream that several sources declare.", "Repeat with `connection_id` from `available_connections`.";
     ManifestConflict => "manifest_conflict", 409, "A manifest with this key exists with other content.", "Send it again with `replace=true` if the new one should take its place.";
+    InvalidState => "invalid_state", 409, "The subscription's status does not allow this.", "Read the subscription; its `status` and `disabled_reason` say what is possible.";
     InvalidGrant => "invalid_grant", 410, "The exchange code has expired or was used.", "Ask the owner to approve the request again.";
     CursorExpired => "cursor_expired", 410, "The `changes_since` token is older than the history kept.", "Start again with `changes_since=beginning`.";
     ResourceLimit => "resource_limit", 413, "A body, line, parameter or document is larger or deeper than the bound.", "Send less at once; the message names the bound.";
@@ -156,7 +157,14 @@ pub enum ErrorType {
 impl Code {
     /// The coarse class that goes with this code's status.
     pub const fn error_type(self) -> ErrorType {
-        match self.status() {
+        ErrorType::of_status(self.status())
+    }
+}
+
+impl ErrorType {
+    /// The class that goes with a status.
+    pub const fn of_status(status: u16) -> Self {
+        match status {
             400 => ErrorType::InvalidRequestError,
             401 => ErrorType::AuthenticationError,
             403 => ErrorType::PermissionError,

@@ -14,6 +14,7 @@ use pdpp_wire::{AccessMode, Grant, GrantId, GrantStream, Instant};
 use serde_json::{Value, json};
 
 use crate::args::DataArgs;
+use crate::commands::events::{Host, allow_hosts};
 use crate::exit::Usage;
 use crate::passphrase::PassphraseArgs;
 use crate::{moment, terminal};
@@ -102,6 +103,9 @@ struct CreateArgs {
     /// The grant gives one token, once
     #[arg(long)]
     single_use: bool,
+    /// Let the client's events be sent to this host; may be repeated
+    #[arg(long, value_name = "HOST[:PORT]")]
+    callback_host: Vec<Host>,
     /// What for, as an absolute URI
     #[arg(long, value_name = "URI", default_value = DEFAULT_PURPOSE)]
     purpose: String,
@@ -149,8 +153,10 @@ async fn create(args: CreateArgs) -> anyhow::Result<()> {
     };
     let catalogue = personal.store().catalogue(&owner_subject()).await?;
     let selections = parse_selections(&catalogue, &selection)?;
-    let order = GrantOrder { client_id: local_client_id(&args.client), selections, expires_at };
+    let client_id = local_client_id(&args.client);
+    let order = GrantOrder { client_id: client_id.clone(), selections, expires_at };
     let issued = personal.authority().create_grants(&owner_subject(), order).await?;
+    allow_hosts(&personal, &client_id, &args.callback_host).await?;
     print_issued(&issued, args.json)
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod collect;
 pub(crate) mod connections;
 pub(crate) mod demo;
+pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod extract_text;
 pub(crate) mod grant;
@@ -34,6 +35,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Grant(args) => grant::run(args).await?,
         Command::Owner(args) => owner::run(args).await?,
         Command::Audit(args) => audit::run(args).await?,
+        Command::Events(args) => events::run(args).await?,
         Command::Mcp(args) => mcp::run(args).await?,
         Command::Read(args) => read::run(args).await?,
         Command::Verify(args) => return verify::run(args).await,
