@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use directories::ProjectDirs;
 
 use crate::commands::{
-    audit, collect, connections, demo, export, extract_text, grant, import, mcp, owner, read, reference,
-    serve, streams, verify,
+    audit, collect, connect, connections, demo, disconnect, export, extract_text, grant, import, mcp, owner,
+    read, reference, serve, setup, streams, token, verify,
 };
 
 /// Keep your data in one place, and let assistants read small, provable pieces of it.
@@ -36,6 +36,10 @@ pub(crate) enum Command {
     Owner(owner::OwnerArgs),
     Audit(audit::AuditArgs),
     Mcp(mcp::McpArgs),
+    Setup(setup::SetupArgs),
+    Connect(connect::ConnectArgs),
+    Token(token::TokenArgs),
+    Disconnect(disconnect::DisconnectArgs),
     Read(read::ReadArgs),
     Verify(verify::VerifyArgs),
     #[command(hide = true)]
