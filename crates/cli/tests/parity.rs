@@ -7,7 +7,7 @@ mod table;
 use serde_json::{Value, json};
 
 use self::doors::{Answer, Doors};
-use self::table::{Question, questions};
+use self::table::{Question, not_asked, questions};
 use crate::support::{Pdpp, fixture, text};
 
 /// Asks every question of a section, and compares.
@@ -140,4 +140,39 @@ fn an_ended_grant_is_refused_the_same_at_every_door() {
     let mut doors = Doors::open(pdpp, &token);
     doors.pdpp().ok(&["grant", "revoke", &grant]);
     ask_all("After the grant has ended", &mut doors);
+}
+
+#[test]
+fn an_emptied_stream_starts_again_at_every_door() {
+    let pdpp = Pdpp::with_sample();
+    let (token, _) = pdpp.grant(&["--stream", "channels"]);
+    let owner = pdpp.owner_token();
+    let mut doors = Doors::open(pdpp, &token);
+    let before = doors.rest("/v1/streams/channels/records?changes_since=beginning");
+    let Answer::Given(before) = before else { panic!("{before:?}") };
+    doors.remember(&before);
+    doors.empty("channels", &owner);
+    ask_all("After everything was deleted", &mut doors);
+}
+
+#[test]
+fn a_stranger_is_turned_away_at_every_door() {
+    let pdpp = Pdpp::with_sample();
+    ask_all("With a token nobody knows", &mut Doors::open(pdpp, "nobody-knows-this"));
+}
+
+/// A code is asked for in the table, or the page says why not.
+#[test]
+fn every_code_is_accounted_for() {
+    let asked = table::asked_codes();
+    let named = not_asked();
+    let both: Vec<&String> = asked.iter().filter(|code| named.contains(code)).collect();
+    assert!(both.is_empty(), "asked after all: {both:?}");
+    let missing: Vec<String> = pdpp_wire::Code::ALL
+        .iter()
+        .filter(|code| code.status() != 0)
+        .map(ToString::to_string)
+        .filter(|code| !asked.contains(code) && !named.contains(code))
+        .collect();
+    assert!(missing.is_empty(), "neither asked nor explained: {missing:?}");
 }

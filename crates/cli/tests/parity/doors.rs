@@ -38,7 +38,8 @@ impl Doors {
         let stdio = McpHost::start(adapter);
         let rest = server.client(token);
         let streams = rest.get("/v1/streams").body;
-        let connection = text(&streams["data"][0]["connection_id"]);
+        // A stranger sees none.
+        let connection = streams["data"][0]["connection_id"].as_str().unwrap_or_default().to_owned();
         let handle = format!("{connection}/messages:m_0132");
         let token = token.to_owned();
         Self {
@@ -56,6 +57,15 @@ impl Doors {
 
     pub(super) fn pdpp(&self) -> &Pdpp {
         &self.pdpp
+    }
+
+    /// The owner empties a stream.
+    pub(super) fn empty(&self, stream: &str, owner: &str) {
+        let answer = self
+            .server
+            .client(owner)
+            .delete(&format!("/v1/streams/{stream}/records?connection_id={}", self.connection));
+        assert!(answer.status < 300, "{}", answer.body);
     }
 
     /// Keeps what later questions refer to.

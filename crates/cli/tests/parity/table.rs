@@ -17,6 +17,24 @@ pub(super) struct Question {
     pub(super) code: Option<String>,
 }
 
+/// Every code that some row expects.
+pub(super) fn asked_codes() -> Vec<String> {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| ") && line.matches(" | ").count() == 5);
+    rows.filter(|line| !line.starts_with("| ---") && !line.starts_with("| Question"))
+        .filter_map(|line| row(line).code)
+        .collect()
+}
+
+/// The codes the page explains instead of asking for them.
+pub(super) fn not_asked() -> Vec<String> {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let (_, section) = page.split_once("## Not asked here").unwrap();
+    let cells =
+        section.lines().filter(|line| line.starts_with("| `")).map(|line| line.split(" | ").next().unwrap());
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
 /// The rows of a section.
 pub(super) fn questions(section: &str) -> Vec<Question> {
     let page = std::fs::read_to_string(PAGE).unwrap();

@@ -59,6 +59,12 @@ impl Client {
         self.try_post(path, content_type, body).unwrap()
     }
 
+    /// A deletion.
+    #[track_caller]
+    pub(crate) fn delete(&self, path: &str) -> Answer {
+        self.send(self.request("DELETE", path).body(Vec::new()).unwrap()).unwrap()
+    }
+
     /// A write whose answer may come in one of several forms.
     #[track_caller]
     pub(crate) fn post_accepting(&self, path: &str, accept: &str, body: impl Into<Vec<u8>>) -> Answer {
@@ -78,7 +84,7 @@ impl Client {
 
     fn send(&self, request: Request<Vec<u8>>) -> Option<Answer> {
         let response = match request.method().as_str() {
-            "GET" => self.agent.run(request.map(|_| ())).ok()?,
+            "GET" | "DELETE" => self.agent.run(request.map(|_| ())).ok()?,
             _ => self.agent.run(request).ok()?,
         };
         read(response)
