@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use directories::ProjectDirs;
 
 use crate::commands::{
-    audit, collect, connections, demo, events, export, extract_text, grant, import, mcp, owner, read, reference,
-    serve, streams, verify,
+    audit, collect, connect, connections, demo, disconnect, events, export, extract_text, grant, import, mcp,
+    owner, read, reference, serve, setup, streams, token, verify,
 };
 
 /// Keep your data in one place, and let assistants read small, provable pieces of it.
@@ -37,6 +37,10 @@ pub(crate) enum Command {
     Audit(audit::AuditArgs),
     Events(events::EventsArgs),
     Mcp(mcp::McpArgs),
+    Setup(setup::SetupArgs),
+    Connect(connect::ConnectArgs),
+    Token(token::TokenArgs),
+    Disconnect(disconnect::DisconnectArgs),
     Read(read::ReadArgs),
     Verify(verify::VerifyArgs),
     #[command(hide = true)]

@@ -159,16 +159,31 @@ async fn bad_input_makes_nothing() {
         ("not json".to_owned(), "400 invalid_request"),
         (r#"{"callback_url":7}"#.to_owned(), "400 invalid_request"),
         (r#"{"callback_url":""}"#.to_owned(), "400 invalid_request (callback_url)"),
-        (r#"{"callback_url":"https://u:p@hooks.example.org/"}"#.to_owned(), "400 invalid_request (callback_url)"),
-        (r#"{"callback_url":"https://hooks.example.org/#x"}"#.to_owned(), "400 invalid_request (callback_url)"),
+        (
+            r#"{"callback_url":"https://u:p@hooks.example.org/"}"#.to_owned(),
+            "400 invalid_request (callback_url)",
+        ),
+        (
+            r#"{"callback_url":"https://hooks.example.org/#x"}"#.to_owned(),
+            "400 invalid_request (callback_url)",
+        ),
         (r#"{"callback_url":"https://0x7f.1/"}"#.to_owned(), "400 invalid_request (callback_url)"),
-        (r#"{"callback_url":"https://hooks.example.org/"}"#.to_owned(), "403 callback_not_allowed (callback_url)"),
+        (
+            r#"{"callback_url":"https://hooks.example.org/"}"#.to_owned(),
+            "403 callback_not_allowed (callback_url)",
+        ),
         (wish(r#","secret":"mine""#), "400 invalid_request"),
         (wish(r#","filters":{"fields":["x"]}"#), "400 invalid_request"),
         (wish(r#","filters":{"streams":"messages"}"#), "400 invalid_request"),
         (wish(r#","filters":{"streams":["channels"]}"#), "400 invalid_request (filters.streams)"),
-        (wish(&format!(r#","connection_id":"{}""#, world.loaded.work)), "404 connection_not_found (connection_id)"),
-        (format!(r#"{{"callback_url":"https://hooks.example.org/{}"}}"#, "a".repeat(2_048)), "400 invalid_request (callback_url)"),
+        (
+            wish(&format!(r#","connection_id":"{}""#, world.loaded.work)),
+            "404 connection_not_found (connection_id)",
+        ),
+        (
+            format!(r#"{{"callback_url":"https://hooks.example.org/{}"}}"#, "a".repeat(2_048)),
+            "400 invalid_request (callback_url)",
+        ),
         (format!(r#"{{"callback_url":"{}"}}"#, "a".repeat(70_000)), "413 resource_limit"),
     ] {
         let answer = world.ask("client", "POST", PATH, body.clone()).await;

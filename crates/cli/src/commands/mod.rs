@@ -2,8 +2,10 @@
 
 pub(crate) mod audit;
 pub(crate) mod collect;
+pub(crate) mod connect;
 pub(crate) mod connections;
 pub(crate) mod demo;
+pub(crate) mod disconnect;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod extract_text;
@@ -14,7 +16,9 @@ pub(crate) mod owner;
 pub(crate) mod read;
 pub(crate) mod reference;
 pub(crate) mod serve;
+pub(crate) mod setup;
 pub(crate) mod streams;
+pub(crate) mod token;
 pub(crate) mod verify;
 
 use std::process::ExitCode;
@@ -38,6 +42,10 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Events(args) => events::run(args).await?,
         Command::Mcp(args) => mcp::run(args).await?,
         Command::Read(args) => read::run(args).await?,
+        Command::Connect(args) => connect::run(args).await?,
+        Command::Token(args) => token::run(args).await?,
+        Command::Disconnect(args) => disconnect::run(args).await?,
+        Command::Setup(args) => return setup::run(args).await,
         Command::Verify(args) => return verify::run(args).await,
         Command::Reference(args) => reference::run(&args)?,
     }
