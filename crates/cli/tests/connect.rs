@@ -287,3 +287,17 @@ fn the_adapter_uses_the_kept_credential() {
     let refused = host.call("search", &json!({"q": "winter storage"}));
     assert!(refused.to_string().contains("pdpp connect"), "{refused}");
 }
+
+#[test]
+fn every_command_explains_itself() {
+    let pdpp = Pdpp::new();
+    for (command, expected) in [
+        ("connect", "--device"),
+        ("token", "PDPP_PROVIDER_URL"),
+        ("disconnect", "--force"),
+        ("setup", "--remove"),
+    ] {
+        let help = pdpp.ok(&[command, "--help"]);
+        assert!(help.contains(&format!("Usage: pdpp {command}")) && help.contains(expected), "{help}");
+    }
+}

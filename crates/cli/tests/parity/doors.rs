@@ -61,10 +61,8 @@ impl Doors {
 
     /// The owner empties a stream.
     pub(super) fn empty(&self, stream: &str, owner: &str) {
-        let answer = self
-            .server
-            .client(owner)
-            .delete(&format!("/v1/streams/{stream}/records?connection_id={}", self.connection));
+        let place = format!("connector_id=harbour-chat&connection_id={}", self.connection);
+        let answer = self.server.client(owner).delete(&format!("/v1/streams/{stream}/records?{place}"));
         assert!(answer.status < 300, "{}", answer.body);
     }
 
