@@ -22,5 +22,6 @@ pub use in_process::in_process;
 pub use local_grants::{LocalGrants, LocalGrantsError};
 pub use logging::start_logging;
 pub use outside::{SystemClock, SystemEntropy};
+pub use pdpp_store_sqlite::{Alone, DATABASES, KeptBlob, Renewed, Table, TableFile, snapshot};
 pub use personal::{Personal, PersonalError, owner_subject};
 pub use serve::{ServeError, Server};
