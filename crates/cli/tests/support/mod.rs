@@ -3,6 +3,7 @@
 mod fed;
 mod http;
 mod mcp;
+mod pty;
 mod server;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use tempfile::TempDir;
 pub(crate) use fed::Fed;
 pub(crate) use http::{Answer, Client, raw};
 pub(crate) use mcp::McpHost;
+pub(crate) use pty::Terminal;
 pub(crate) use server::Server;
 
 /// A fresh home for one test.
