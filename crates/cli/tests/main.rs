@@ -3,14 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod audit;
+mod backup;
 mod bad_input;
 mod collect;
+mod completions;
 mod connect;
 mod connections;
 mod crash;
 mod demo;
+mod doctor;
 mod events;
 mod exports;
+mod full_disk;
 mod grant;
 mod import;
 mod journeys;

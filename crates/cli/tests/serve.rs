@@ -115,3 +115,12 @@ fn a_closed_pipe_is_success() {
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn an_address_that_is_taken_is_named_with_the_way_out() {
+    let pdpp = Pdpp::with_sample();
+    let server = pdpp.serve();
+    let (code, said) = pdpp.fails(&["serve", "--listen", server.address()]);
+    assert_eq!(code, 74, "{said}");
+    assert!(said.contains(server.address()) && said.contains("--listen"), "{said}");
+}

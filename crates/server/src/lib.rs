@@ -28,6 +28,7 @@ pub use local_grants::{LocalGrants, LocalGrantsError};
 pub use local_owner::LocalOwner;
 pub use logging::start_logging;
 pub use outside::{SystemClock, SystemEntropy};
+pub use pdpp_store_sqlite::{Alone, DATABASES, KeptBlob, Renewed, Table, TableFile, snapshot};
 pub use peer::Network;
 pub use personal::{Personal, PersonalError, owner_subject};
 pub use serve::{ServeError, Server};

@@ -10,7 +10,7 @@ use pdpp_egress::Loopback;
 use pdpp_events::{EventDesk, EventParts, SecretBox};
 use pdpp_search::{Place, SearchEngine};
 use pdpp_store::{Catalogues as _, Store, StoreError};
-use pdpp_store_sqlite::{Options, SqliteStore};
+use pdpp_store_sqlite::{Options, Renewed, SqliteStore};
 use pdpp_wire::SubjectId;
 
 use crate::{SystemClock, SystemEntropy, events};
@@ -141,6 +141,16 @@ impl Personal {
     /// What is wrong with the store, in sentences.
     pub async fn verify(&self) -> Result<Vec<String>, StoreError> {
         self.store.verify().await
+    }
+
+    /// Puts right what can be made again from the records, and says what was done.
+    pub async fn repair(&self) -> Result<Vec<String>, StoreError> {
+        self.store.repair().await
+    }
+
+    /// Makes a restored directory begin anew: new epochs, and no access from before unless it is kept.
+    pub async fn renew(&self, keep_grants: bool) -> Result<Renewed, StoreError> {
+        self.store.renew(keep_grants).await
     }
 
     /// How the index differs from one made anew from the records, if it does.

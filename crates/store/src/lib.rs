@@ -41,7 +41,7 @@ pub use events::{
 };
 pub use feed::{FedRecord, Feed};
 pub use ingest::{Applied, Ingest, MAX_BATCH, WriteTarget};
-pub use ledger::{Disclosure, DisclosureFilter, Door, Ledger};
+pub use ledger::{DayCount, Disclosure, DisclosureFilter, Door, Ledger};
 pub use line::RecordLine;
 pub use oauth::{
     AgentAttached, Approval, Attempts, ClientPut, ClientSource, Decided, Family, Flow, NewFamily, NewRequest,

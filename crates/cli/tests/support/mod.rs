@@ -5,6 +5,7 @@ mod fed;
 mod http;
 mod mcp;
 mod owner_desk;
+mod pty;
 mod receiver;
 mod server;
 
@@ -19,6 +20,7 @@ pub(crate) use fed::Fed;
 pub(crate) use http::{Answer, Client, raw};
 pub(crate) use mcp::McpHost;
 pub(crate) use owner_desk::{OwnerDesk, back, query};
+pub(crate) use pty::Terminal;
 pub(crate) use receiver::{Hook, Receiver};
 pub(crate) use server::Server;
 

@@ -167,6 +167,7 @@ macro_rules! each_promise {
                 entries_are_listed_newest_first_up_to_the_limit,
                 every_filter_narrows,
                 old_entries_can_be_pruned,
+                entries_are_counted_by_day,
                 many_appends_at_once_are_all_kept,
                 another_subjects_entries_are_not_listed;
             catalogues: a_fresh_subject_has_nothing,
