@@ -4,6 +4,7 @@ mod fed;
 mod http;
 mod mcp;
 mod server;
+mod watched;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
