@@ -6,6 +6,7 @@ mod credential;
 mod exit;
 mod moment;
 mod passphrase;
+mod prompt;
 mod terminal;
 
 use std::process::ExitCode;
