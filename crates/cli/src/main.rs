@@ -8,6 +8,8 @@ mod exit;
 mod holdings;
 mod moment;
 mod passphrase;
+
+mod prompt;
 mod screen;
 mod terminal;
 

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::support::{Pdpp, text};
 
-fn exports() -> PathBuf {
+pub(crate) fn exports() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/exports")
 }
 
 /// Every sample export, by its folder.
-fn samples() -> Vec<String> {
+pub(crate) fn samples() -> Vec<String> {
     let listed = fs::read_dir(exports()).unwrap().map(|entry| entry.unwrap().path());
     let mut names: Vec<String> = listed
         .filter(|path| path.is_dir())
@@ -33,7 +33,7 @@ fn sample(name: &str) -> String {
 }
 
 /// The receipts of an import, one per connection.
-fn receipts(receipt: &Value) -> Vec<Value> {
+pub(crate) fn receipts(receipt: &Value) -> Vec<Value> {
     match receipt.get("connections").and_then(Value::as_array) {
         Some(several) => several.clone(),
         None => vec![receipt.clone()],
@@ -46,7 +46,7 @@ fn total(receipt: &Value, member: &str) -> u64 {
 }
 
 /// Everything a data directory holds, by connector, stream and key.
-fn contents(pdpp: &Pdpp, folder: &str) -> BTreeMap<String, Value> {
+pub(crate) fn contents(pdpp: &Pdpp, folder: &str) -> BTreeMap<String, Value> {
     let folder = pdpp.path(folder);
     pdpp.ok(&["export", folder.to_str().unwrap()]);
     let index: Value = serde_json::from_slice(&fs::read(folder.join("pdpp-export.json")).unwrap()).unwrap();

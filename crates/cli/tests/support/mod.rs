@@ -8,6 +8,7 @@ mod owner_desk;
 mod pty;
 mod receiver;
 mod server;
+mod watched;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -56,8 +56,9 @@ impl Found {
     /// Says what was found, before anything is loaded.
     pub(super) fn tell(&self) {
         for (format, claim) in &self.claims {
-            let account =
-                claim.account.as_deref().map(|account| format!(" of {account}")).unwrap_or_default();
+            // Some say the account in what they found; once is enough.
+            let account = claim.account.as_deref().filter(|account| !claim.found.contains(account));
+            let account = account.map(|account| format!(" of {account}")).unwrap_or_default();
             terminal::note(&format!("found {}{account}: {}", format.name(), claim.found));
         }
         let entries = self.tree.entries();
