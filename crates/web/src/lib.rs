@@ -11,6 +11,7 @@
 mod activity;
 mod artifact;
 mod assets;
+mod authorize;
 mod browser;
 mod consent;
 mod cookies;
