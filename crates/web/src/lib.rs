@@ -25,6 +25,7 @@ mod login;
 mod manage;
 mod moment;
 mod pages;
+mod passkeys;
 mod purpose;
 mod respond;
 mod return_to;

@@ -214,6 +214,12 @@ impl Visit {
         origin == public || called.is_some_and(|host| origin == format!("{scheme}://{host}"))
     }
 
+    /// Whether the browser called this very origin.
+    pub(crate) fn is_at(&self, origin: &str) -> bool {
+        let called = self.asked.parts.headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
+        called.is_some_and(|host| origin.split("://").nth(1) == Some(host))
+    }
+
     /// Gives the browser a session.
     pub(crate) fn sign_in(&mut self, signed_in: &SignedIn) {
         self.entry.subject_id = Some(signed_in.session.subject_id.clone());
