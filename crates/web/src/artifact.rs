@@ -11,14 +11,14 @@ use serde_json::Value;
 pub(crate) struct Artifact {
     pub(crate) decide_until: String,
     pub(crate) grants: String,
-    pub(crate) client: Client,
+    pub(crate) client: Asker,
     pub(crate) delivery: Delivery,
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<AskedSource>,
     pub(crate) picker: Option<Picker>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Client {
+pub(crate) struct Asker {
     pub(crate) client_id: String,
     pub(crate) claimed_name: Option<String>,
     pub(crate) registration: String,
@@ -37,7 +37,7 @@ pub(crate) struct Delivery {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Source {
+pub(crate) struct AskedSource {
     pub(crate) index: usize,
     pub(crate) source: SourceName,
     pub(crate) display_name: Option<String>,
@@ -117,7 +117,7 @@ impl Artifact {
     }
 }
 
-impl Source {
+impl AskedSource {
     pub(crate) fn label(&self) -> String {
         label(self.display_name.as_deref(), &self.source.id)
     }

@@ -1,4 +1,4 @@
-//! The style sheet, under a name that changes with its content.
+//! The style sheet and the one script, under names that change with their content.
 
 use std::sync::LazyLock;
 
@@ -13,10 +13,17 @@ use crate::pages::Outcome;
 use crate::visit::Visit;
 
 const STYLE: &str = include_str!("../assets/style.css");
+const PASSKEY: &str = include_str!("../assets/passkey.js");
 /// A name that holds a hash is never another file.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 static STYLE_PATH: LazyLock<String> = LazyLock::new(|| path_of("style", "css", STYLE));
+
+static PASSKEY_PATH: LazyLock<String> = LazyLock::new(|| path_of("passkey", "js", PASSKEY));
+
+pub(crate) fn passkey_path() -> &'static str {
+    &PASSKEY_PATH
+}
 
 pub(crate) fn style_path() -> &'static str {
     &STYLE_PATH
@@ -32,6 +39,9 @@ pub(crate) async fn serve(visit: &mut Visit) -> Outcome {
     let asked = format!("/owner/assets/{}", visit.id());
     if asked == style_path() {
         return Ok(file("text/css; charset=utf-8", STYLE));
+    }
+    if asked == passkey_path() {
+        return Ok(file("text/javascript; charset=utf-8", PASSKEY));
     }
     Err(OAuthFault::denied(Code::NotFound, "There is no such file.").into())
 }

@@ -1,7 +1,5 @@
 //! What surrounds every page.
 
-use crate::assets;
-
 /// What surrounds every page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
@@ -13,11 +11,6 @@ pub(crate) struct Frame {
     pub(crate) token: String,
     /// Whether the owner is signed in.
     pub(crate) signed_in: bool,
-}
-
-impl Frame {
     /// Where the style sheet is; its name holds its hash, so that it can be kept for ever.
-    pub(crate) fn style(&self) -> &'static str {
-        assets::style_path()
-    }
+    pub(crate) style: &'static str,
 }

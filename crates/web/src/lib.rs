@@ -11,6 +11,7 @@
 mod activity;
 mod artifact;
 mod assets;
+mod authorize;
 mod browser;
 mod consent;
 mod cookies;
@@ -24,6 +25,7 @@ mod login;
 mod manage;
 mod moment;
 mod pages;
+mod passkeys;
 mod purpose;
 mod respond;
 mod return_to;

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::form::invalid;
 use crate::frame::Frame;
 use crate::pages::Outcome;
+use crate::passkeys::Script;
 use crate::respond::{self, Allow, page, redirect};
 use crate::return_to;
 use crate::stop::Stop;
@@ -25,6 +26,14 @@ struct LoginPage {
     problem: Option<String>,
     /// Whether there is an owner to sign in as.
     owned: bool,
+    /// Present where a passkey can sign in.
+    script: Option<Script>,
+}
+
+impl LoginPage {
+    fn allow(&self) -> Allow {
+        Allow { script: self.script.as_ref().map(|script| script.nonce.clone()), ..Allow::default() }
+    }
 }
 
 /// What a program sends instead of the form.
@@ -43,7 +52,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Outcome {
         return Ok(redirect(&return_to));
     }
     let page = login_page(visit, return_to, None).await?;
-    Ok(respond::page(200, &page, &Allow::default()))
+    Ok(respond::page(200, &page, &page.allow()))
 }
 
 async fn login_page(
@@ -51,8 +60,11 @@ async fn login_page(
     return_to: String,
     problem: Option<String>,
 ) -> Result<LoginPage, OAuthFault> {
-    let owned = visit.pages.server.authority().has_passphrase(visit.pages.owner()).await?;
-    Ok(LoginPage { frame: visit.frame("Sign in"), return_to, problem, owned })
+    let (server, subject_id) = (&visit.pages.server, visit.pages.owner());
+    let owned = server.authority().has_passphrase(subject_id).await?;
+    let here = server.passkey_origin().is_some_and(|origin| visit.is_at(origin));
+    let script = (here && !server.passkeys(subject_id).await?.is_empty()).then(|| Script::new(visit));
+    Ok(LoginPage { frame: visit.frame("Sign in"), return_to, problem, owned, script })
 }
 
 pub(crate) async fn submit(visit: &mut Visit) -> Outcome {
@@ -89,7 +101,7 @@ pub(crate) async fn submit(visit: &mut Visit) -> Outcome {
         return Err(fault.into());
     }
     let template = login_page(visit, return_to, Some(fault.message())).await?;
-    let mut response = page(fault.code().status(), &template, &Allow::default());
+    let mut response = page(fault.code().status(), &template, &template.allow());
     respond::retry_after(&mut response, &fault);
     // A flood of guesses must not become a flood of entries.
     Err(match fault {

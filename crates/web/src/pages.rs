@@ -15,7 +15,7 @@ use pdpp_wire::{Code, SubjectId};
 use crate::respond::{guard, refusal};
 use crate::stop::Stop;
 use crate::visit::Visit;
-use crate::{assets, browser, consent, device, first_run, home, login, manage};
+use crate::{assets, authorize, browser, consent, device, first_run, home, login, manage, passkeys};
 
 /// Largest form that is taken, in bytes: every field of every stream of a large source has a tick box.
 pub const MAX_FORM: usize = 512 * 1024;
@@ -105,7 +105,32 @@ pub static PAGES: &[Page] = &[
         "Forget a client and end its access."
     ),
     page!("POST", "/owner/sessions/end", Some("session.end"), manage::end_session, "Sign a browser out."),
-    page!("GET", "/owner/assets/{id}", None, assets::serve, "Serve the style sheet."),
+    page!("GET", "/owner/passkeys", None, passkeys::show, "Show the passkeys, and take a new one."),
+    page!("POST", "/owner/passkeys/begin", Some("passkey.begin"), passkeys::begin, "Begin to add a passkey."),
+    page!("POST", "/owner/passkeys/finish", Some("passkey.add"), passkeys::finish, "Keep a passkey."),
+    page!("POST", "/owner/passkeys/remove", Some("passkey.remove"), passkeys::remove, "Forget a passkey."),
+    page!(
+        "POST",
+        "/owner/login/passkey/begin",
+        None,
+        passkeys::begin_sign_in,
+        "Begin to sign in by passkey."
+    ),
+    page!(
+        "POST",
+        "/owner/login/passkey/finish",
+        Some("owner.sign_in"),
+        passkeys::finish_sign_in,
+        "Sign the owner in by passkey."
+    ),
+    page!("GET", "/owner/assets/{id}", None, assets::serve, "Serve the style sheet and the one script."),
+    page!(
+        "GET",
+        "/oauth/authorize",
+        None,
+        authorize::show,
+        "Bring the browser to the consent page, or say why not."
+    ),
     page!("GET", "/consent", Some("consent.show"), consent::show, "Show what a request asks."),
     page!(
         "POST",
@@ -137,16 +162,15 @@ pub async fn answer(pages: &Pages, asked: Asked) -> Response<Bytes> {
     let found = here().find(|page| page.method == method.as_str()).copied();
     let allowed = here().map(|page| page.method).collect::<Vec<_>>().join(", ");
     let mut visit = Visit::new(pages.clone(), asked);
-    let mut response = match found {
-        Some(page) => serve(page, &mut visit).await,
-        None => {
-            let message = format!("This page answers {allowed} only.");
-            let mut response = refusal(&visit, &OAuthFault::denied(Code::MethodNotAllowed, message));
-            if let Ok(value) = HeaderValue::try_from(allowed) {
-                response.headers_mut().insert(ALLOW, value);
-            }
-            response
+    let mut response = if let Some(page) = found {
+        serve(page, &mut visit).await
+    } else {
+        let message = format!("This page answers {allowed} only.");
+        let mut response = refusal(&visit, &OAuthFault::denied(Code::MethodNotAllowed, message));
+        if let Ok(value) = HeaderValue::try_from(allowed) {
+            response.headers_mut().insert(ALLOW, value);
         }
+        response
     };
     visit.set_cookies(&mut response);
     guard(&mut response);
@@ -186,7 +210,8 @@ mod tests {
         assert_eq!(listed.len(), PAGES.len());
         for page in PAGES {
             assert!(page.summary.ends_with('.') && page.path.starts_with('/'), "{page:?}");
-            assert_eq!(page.method == "POST", page.action.is_some() && page.path != "/consent", "{page:?}");
+            let begins = page.path == "/owner/login/passkey/begin";
+            assert!(page.method == "GET" || page.action.is_some() || begins, "{page:?}");
         }
     }
 }

@@ -48,7 +48,7 @@ fn policy(allow: &Allow) -> String {
         policy.push_str(&place);
     }
     if let Some(nonce) = &allow.script {
-        policy.push_str(&format!("; script-src 'nonce-{nonce}'; connect-src 'self'"));
+        policy.extend(["; script-src 'nonce-", nonce, "'; connect-src 'self'"]);
     }
     policy
 }
@@ -145,13 +145,12 @@ pub(crate) fn guard(response: &mut Response<Bytes>) {
         headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
     }
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(policy));
-    let opener = HeaderName::from_static("cross-origin-opener-policy");
+    // No opener policy: a client that opened the page in a window of its own waits there for the way back.
     let resource = HeaderName::from_static("cross-origin-resource-policy");
     for (name, value) in [
         (X_FRAME_OPTIONS, "DENY"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),
-        (opener, "same-origin"),
         (resource, "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

@@ -83,6 +83,20 @@ impl Visit {
         self.asked.body.as_deref().ok_or_else(bound)
     }
 
+    /// What the authorization server's endpoint of the same path answers.
+    pub(crate) async fn ask_the_endpoint(&self) -> Response<Bytes> {
+        let Asked { path, id, parts, body, request_id, address } = &self.asked;
+        let asked = Asked {
+            path,
+            id: id.clone(),
+            parts: parts.clone(),
+            body: body.clone(),
+            request_id: request_id.clone(),
+            address: address.clone(),
+        };
+        pdpp_auth::answer(&self.pages.server, asked).await
+    }
+
     /// What surrounds the page.
     pub(crate) fn frame(&self, title: &str) -> Frame {
         Frame {
@@ -90,6 +104,7 @@ impl Visit {
             server: crate::stranger::name(&self.pages.name),
             token: self.pages.server.form_token(&self.nonce, self.session.as_ref()).reveal().to_owned(),
             signed_in: self.session.is_some(),
+            style: crate::assets::style_path(),
         }
     }
 
@@ -197,6 +212,12 @@ impl Visit {
         let called = self.asked.parts.headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
         let scheme = issuer.split(':').next().unwrap_or("http");
         origin == public || called.is_some_and(|host| origin == format!("{scheme}://{host}"))
+    }
+
+    /// Whether the browser called this very origin.
+    pub(crate) fn is_at(&self, origin: &str) -> bool {
+        let called = self.asked.parts.headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
+        called.is_some_and(|host| origin.split("://").nth(1) == Some(host))
     }
 
     /// Gives the browser a session.

@@ -8,6 +8,7 @@ use pdpp_store::{Store, StoreError};
 use pdpp_wire::{Instant, OAuthCode, SubjectId};
 
 use super::keyed::keyed;
+use super::passkey::Ceremonies;
 use super::{MetadataDocuments, OAuthFault, handles};
 use crate::{Audience, LocalAuthority};
 
@@ -35,6 +36,7 @@ pub struct AuthorizationServer {
     pub(super) introspector: (String, SecretHash),
     refresh_key: [u8; 32],
     pub(super) form_key: [u8; 32],
+    pub(super) ceremonies: Option<Arc<Ceremonies>>,
 }
 
 impl fmt::Debug for AuthorizationServer {
@@ -67,6 +69,7 @@ impl AuthorizationServer {
             introspector: (name, secret.hash()),
             refresh_key,
             form_key,
+            ceremonies: Ceremonies::of(&settings.issuer).map(Arc::new),
             settings,
         })
     }

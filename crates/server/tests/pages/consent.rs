@@ -170,6 +170,26 @@ async fn a_client_of_this_machine_is_warned_about() {
     assert!(page.header("content-security-policy").ends_with("form-action 'self' http://127.0.0.1:4711"));
 }
 
+/// Where nobody can be redirected to, the owner is told on a page; everyone else in JSON.
+#[tokio::test]
+async fn a_client_that_cannot_ask_is_told_on_a_page() {
+    let desk = Desk::owned().await;
+    let (browser, client) = (Browser::signed_in(&desk).await, desk.register().await);
+    let unknown = desk.authorize_path("cli_unknown", Some(&notes("continuous")), &[]);
+    let page = browser.get(&unknown).await.expect(400);
+    assert_eq!((page.text("code").as_str(), page.header("location")), ("invalid_client", ""));
+    let trick = [("redirect_uri", "https://evil.test/cb")];
+    let page = browser.get(&desk.authorize_path(&client, None, &trick)).await.expect(400);
+    assert!(
+        page.text("problem").contains("not one the client registered") && page.header("location").is_empty()
+    );
+    let shown = browser.get(&desk.authorize_path(&client, None, &[])).await.expect(303);
+    assert!(shown.header("location").contains("/consent?request_uri="));
+    let wrong =
+        browser.get(&desk.authorize_path(&client, None, &[("response_type", "token")])).await.expect(303);
+    assert_eq!(query_of(wrong.header("location"))["error"], "unsupported_response_type");
+}
+
 /// Programs go on using the same paths with JSON.
 #[tokio::test]
 async fn the_api_behind_the_page_stays() {

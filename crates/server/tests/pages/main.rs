@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod authenticator;
 mod browser;
 mod connections;
 mod consent;
@@ -21,4 +22,5 @@ mod hostile;
 mod html;
 mod login;
 mod narrowing;
+mod passkeys;
 mod picker;

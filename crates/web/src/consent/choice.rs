@@ -6,7 +6,7 @@
 use pdpp_auth::{Narrowing, SourceNarrowing};
 use pdpp_wire::{AccessMode, Instant};
 
-use crate::artifact::{Artifact, Source, Stream};
+use crate::artifact::{Artifact, AskedSource, Stream};
 use crate::form::Form;
 use crate::{moment, purpose};
 
@@ -73,7 +73,7 @@ pub(super) fn mode(form: &Form) -> Result<Option<AccessMode>, String> {
 
 fn narrow_source(
     form: &Form,
-    (index, source): (usize, &Source),
+    (index, source): (usize, &AskedSource),
     ticked: &dyn Fn(usize) -> bool,
 ) -> Result<SourceNarrowing, String> {
     let kept: Vec<_> = source.streams.iter().enumerate().filter(|(at, _)| ticked(*at)).collect();
@@ -105,7 +105,7 @@ fn narrow_fields(form: &Form, place: &str, stream: &Stream, narrowing: &mut Sour
 
 fn narrow_connections(
     form: &Form,
-    (index, source): (usize, &Source),
+    (index, source): (usize, &AskedSource),
     stream: &Stream,
     narrowing: &mut SourceNarrowing,
 ) -> Result<(), String> {

@@ -7,7 +7,7 @@ use pdpp_wire::{AccessMode, OnExpiry};
 use super::ClientBlock;
 use super::declared::{Declared, Words};
 use super::ticks::Ticks;
-use crate::artifact::{Artifact, Source, Stream};
+use crate::artifact::{Artifact, AskedSource, Stream};
 use crate::form::Form;
 use crate::frame::Frame;
 use crate::moment::{self, Moment};
@@ -26,8 +26,8 @@ pub(super) struct ConsentPage {
     sources: Vec<SourceBlock>,
     /// How many other sources the client does not see.
     other_sources: usize,
-    training: bool,
-    training_ticked: bool,
+    /// Whether training is ticked, where that is the purpose.
+    training: Option<bool>,
     lasting: bool,
     single_use: bool,
     expiries: Vec<Expiry>,
@@ -112,6 +112,7 @@ pub(super) fn page(
 ) -> ConsentPage {
     let ticks = Ticks(form);
     let lasting = artifact.sources.iter().any(|source| source.access_mode == AccessMode::Continuous);
+    let trains = artifact.sources.iter().any(|source| purpose::is_training(&source.purpose_code));
     let sources = artifact.sources.iter().enumerate();
     ConsentPage {
         frame: visit.frame("A request for your data"),
@@ -122,8 +123,7 @@ pub(super) fn page(
         client: ClientBlock::of(artifact),
         sources: sources.map(|(index, source)| source_block((index, source), declared, ticks)).collect(),
         other_sources: declared.others(artifact),
-        training: artifact.sources.iter().any(|source| purpose::is_training(&source.purpose_code)),
-        training_ticked: ticks.has("ai_training", "yes", false),
+        training: trains.then(|| ticks.has("ai_training", "yes", false)),
         lasting,
         single_use: ticks.chosen("mode", "asked") == "single_use",
         expiries: Expiry::all(
@@ -133,7 +133,11 @@ pub(super) fn page(
     }
 }
 
-fn source_block((index, source): (usize, &Source), declared: &Declared<'_>, ticks: Ticks<'_>) -> SourceBlock {
+fn source_block(
+    (index, source): (usize, &AskedSource),
+    declared: &Declared<'_>,
+    ticks: Ticks<'_>,
+) -> SourceBlock {
     let all = source.connections();
     let connection = match all.as_slice() {
         [only] => Some(only.label()),
@@ -189,7 +193,7 @@ fn source_block((index, source): (usize, &Source), declared: &Declared<'_>, tick
 }
 
 fn stream_block(
-    (place, source): (String, &Source),
+    (place, source): (String, &AskedSource),
     stream: &Stream,
     declared: &Declared<'_>,
     ticks: Ticks<'_>,
