@@ -2,8 +2,8 @@
 
 use crate::route::Route;
 use crate::routes::{
-    aggregate, blob, blob_upload, connectors, delete, discovery, event_subscriptions, field_window, health, ingest, manifests,
-    record, records, schema, search, state, stream, streams,
+    aggregate, blob, blob_upload, connectors, delete, discovery, event_subscriptions, field_window, health,
+    ingest, manifests, record, records, schema, search, state, stream, streams,
 };
 
 pub(crate) static ROUTES: &[Route] = &[

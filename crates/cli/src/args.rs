@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use directories::ProjectDirs;
 
 use crate::commands::{
-    audit, collect, connections, demo, events, export, extract_text, grant, import, mcp, owner, read, reference,
-    serve, streams, verify,
+    audit, collect, connections, demo, events, export, extract_text, grant, import, mcp, owner, read,
+    reference, serve, streams, verify,
 };
 
 /// Keep your data in one place, and let assistants read small, provable pieces of it.

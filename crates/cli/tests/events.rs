@@ -91,7 +91,8 @@ fn the_whole_journey_through_tools_alone() {
     assert!(said(&read).contains("The mast is back."), "{read}");
     assert_eq!(data(&read)["data"].as_array().unwrap().len(), 1, "{read}");
 
-    let renewed = host.call("update_event_subscription", &json!({"subscription_id": id, "rotate_secret": true}));
+    let renewed =
+        host.call("update_event_subscription", &json!({"subscription_id": id, "rotate_secret": true}));
     assert_ne!(text(&data(&renewed)["secret"]), secret);
     let gone = host.call("delete_event_subscription", &arguments);
     assert!(said(&gone).contains("204 No Content"), "{gone}");
@@ -146,7 +147,11 @@ fn write_until_gone(client: &Client, round: u64) -> Vec<String> {
                           "sent_at": "2026-01-01T00:00:00Z"}});
         let hidden = json!({"key": "c1", "data": {"id": "c1", "name": format!("name {number}")}});
         let put = |stream: &str, line: &Value| {
-            client.try_post(&format!("/v1/ingest/{stream}?connector_id=harbour-chat"), NDJSON, line.to_string())
+            client.try_post(
+                &format!("/v1/ingest/{stream}?connector_id=harbour-chat"),
+                NDJSON,
+                line.to_string(),
+            )
         };
         match put("messages", &line) {
             Some(answer) if answer.status == 200 => keys.push(id),
@@ -163,7 +168,8 @@ fn write_until_gone(client: &Client, round: u64) -> Vec<String> {
 fn shown(client: &Client, hook: &Hook) -> Vec<String> {
     let data = &hook.event["data"];
     assert_eq!(data["stream"], json!("messages"), "{}", hook.event);
-    let mut path = format!("/v1/streams/messages/records?limit=100&changes_since={}", text(&data["changes_since"]));
+    let mut path =
+        format!("/v1/streams/messages/records?limit=100&changes_since={}", text(&data["changes_since"]));
     let mut keys = Vec::new();
     loop {
         let page = client.get(&path);
@@ -226,21 +232,32 @@ fn the_owner_sees_switches_off_and_takes_back() {
     let refused = client.post(PATH, "application/json", body);
     assert_eq!(refused.status, 403, "{}", refused.body);
     let message = text(&refused.body["error"]["message"]);
-    assert!(message.contains(&format!("pdpp events allow {} --client local-assistant", receiver.host())), "{message}");
+    assert!(
+        message.contains(&format!("pdpp events allow {} --client local-assistant", receiver.host())),
+        "{message}"
+    );
     assert_eq!(pdpp.ok(&["events", "list"]), "(none)\n");
     pdpp.ok(&["events", "allow", receiver.host(), "--client", "assistant"]);
     let (id, _) = subscribe(&client, &receiver);
     let listed = pdpp.ok(&["events", "list"]);
-    assert!(listed.contains(&id) && listed.contains("local-assistant") && listed.contains(receiver.host()), "{listed}");
+    assert!(
+        listed.contains(&id) && listed.contains("local-assistant") && listed.contains(receiver.host()),
+        "{listed}"
+    );
     let shown = pdpp.json(&["events", "show", &id, "--json"]);
-    assert_eq!((&shown["status"], &shown["deliveries"][0]["outcome"]), (&json!("active"), &json!("delivered")));
+    assert_eq!(
+        (&shown["status"], &shown["deliveries"][0]["outcome"]),
+        (&json!("active"), &json!("delivered"))
+    );
     pdpp.ok(&["events", "disable", &id]);
     let row = client.get(&format!("{PATH}/{id}")).body;
     assert_eq!((&row["status"], &row["disabled_reason"]), (&json!("disabled"), &json!("owner_disabled")));
     assert!(pdpp.fails(&["events", "disable", &id]).1.contains("already disabled"));
     assert!(pdpp.fails(&["events", "show", "sub_none"]).1.contains("there is no subscription"));
     assert_eq!(pdpp.fails(&["events", "allow", "not a host", "--client", "assistant"]).0, 64);
-    assert!(pdpp.fails(&["events", "allow", "hooks.example.org", "--client", "nobody"]).1.contains("no client"));
+    assert!(
+        pdpp.fails(&["events", "allow", "hooks.example.org", "--client", "nobody"]).1.contains("no client")
+    );
     let back = pdpp.ok(&["events", "allow", receiver.host(), "--client", "assistant", "--remove"]);
     assert!(back.contains("0 subscriptions ended"), "{back}");
 }
@@ -289,7 +306,8 @@ fn the_listener_verifies_and_prints() {
     stderr.read_line(&mut said).unwrap();
     let url = said.trim().rsplit_once(' ').unwrap().1.to_owned();
     let host = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
-    let forged = Client::new(&host, None).post("/", "application/json", r#"{"data":{"subscription_id":"sub_x"}}"#);
+    let forged =
+        Client::new(&host, None).post("/", "application/json", r#"{"data":{"subscription_id":"sub_x"}}"#);
     assert_eq!(forged.status, 400);
     let (token, _) = pdpp.grant(&["--stream", "messages", "--callback-host", &host]);
     let server = serve(&pdpp);
@@ -300,10 +318,8 @@ fn the_listener_verifies_and_prints() {
     client.post(&format!("{PATH}/{id}/test-event"), "application/json", "{}");
     let output = listener.wait_with_output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
-    let kinds: Vec<String> = printed
-        .lines()
-        .map(|line| text(&serde_json::from_str::<Value>(line).unwrap()["type"]))
-        .collect();
+    let kinds: Vec<String> =
+        printed.lines().map(|line| text(&serde_json::from_str::<Value>(line).unwrap()["type"])).collect();
     assert_eq!(kinds, ["pdpp.subscription.verify", "pdpp.subscription.test"], "{printed}");
     assert_eq!(pdpp.fails(&["events", "listen", "--listen", "0.0.0.0:0"]).0, 64);
 }

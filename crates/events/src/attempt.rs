@@ -130,6 +130,7 @@ fn next(ending: Ending) -> Option<Instant> {
 fn snippet(answer: &Answer) -> Option<String> {
     let start = &answer.body[..answer.body.len().min(SNIPPET_BYTES)];
     let text = String::from_utf8_lossy(start);
-    let shown: String = text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect();
+    let shown: String =
+        text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect();
     (!shown.is_empty()).then_some(shown)
 }

@@ -23,7 +23,8 @@ impl EventParts {
         text: &str,
     ) -> Result<EgressUrl, EventFault> {
         let refused = |message: String| Denial::new(Code::InvalidRequest, message).param("callback_url");
-        let url = EgressUrl::parse(text, self.egress.policy()).map_err(|fault| refused(sentence(&fault.to_string())))?;
+        let url = EgressUrl::parse(text, self.egress.policy())
+            .map_err(|fault| refused(sentence(&fault.to_string())))?;
         if !self.is_allowed(subject_id, client_id, &url).await? {
             let host = url.host_and_port();
             let message = format!(
@@ -63,9 +64,9 @@ fn registered_hosts(client: &RegisteredClient) -> impl Iterator<Item = String> {
     let redirects = metadata.get("redirect_uris").and_then(Value::as_array).cloned().unwrap_or_default();
     let texts = redirects.into_iter().filter_map(|uri| uri.as_str().map(str::to_owned));
     let own = client.client_id.to_string();
-    texts.chain([own]).filter_map(|text| {
-        EgressUrl::parse(&text, UrlPolicy::default()).ok().map(|url| url.host_and_port())
-    })
+    texts
+        .chain([own])
+        .filter_map(|text| EgressUrl::parse(&text, UrlPolicy::default()).ok().map(|url| url.host_and_port()))
 }
 
 /// Why a text is no host to allow.
@@ -81,7 +82,9 @@ pub fn parse_callback_host(text: &str) -> Result<String, HostFault> {
     // A port that is usual for the scheme is not written, and this machine is called without encryption.
     let scheme = |scheme: &str| EgressUrl::parse(&format!("{scheme}://{text}/"), policy).ok();
     let local = ["localhost", "127.0.0.1", "[::1]"];
-    let is_local = local.iter().any(|host| text.strip_prefix(host).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')));
+    let is_local = local
+        .iter()
+        .any(|host| text.strip_prefix(host).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')));
     let url = if is_local { scheme("http") } else { scheme("https") };
     url.map(|url| url.host_and_port()).ok_or(HostFault)
 }

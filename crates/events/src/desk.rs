@@ -6,9 +6,7 @@ use pdpp_store::{
     Changed, EventFault, EventService, EventWish, Holder, NewEvent, NewSubscription, StoredDelivery,
     StoredSubscription, SubscriptionChange, SubscriptionMade, Switch, TestQueued,
 };
-use pdpp_wire::{
-    Code, DisabledReason, EventId, EventType, SubscriptionId, SubscriptionStatus,
-};
+use pdpp_wire::{Code, DisabledReason, EventId, EventType, SubscriptionId, SubscriptionStatus};
 use serde_json::Value;
 
 use crate::EventParts;
@@ -31,7 +29,10 @@ impl EventDesk {
         if self.0.delivering.is_running() {
             return Ok(());
         }
-        Err(Denial::new(Code::EventsUnavailable, "No server delivers events here; start one with `pdpp serve`."))
+        Err(Denial::new(
+            Code::EventsUnavailable,
+            "No server delivers events here; start one with `pdpp serve`.",
+        ))
     }
 
     fn challenge(&self, id: &SubscriptionId) -> NewEvent {
@@ -107,7 +108,8 @@ impl EventService for EventDesk {
         match parts.store.create_subscription(&new, MAX_SUBSCRIPTIONS).await? {
             SubscriptionMade::Made => {}
             SubscriptionMade::TooMany => {
-                let message = format!("A client has at most {MAX_SUBSCRIPTIONS} subscriptions; delete one first.");
+                let message =
+                    format!("A client has at most {MAX_SUBSCRIPTIONS} subscriptions; delete one first.");
                 return Err(Denial::new(Code::ResourceLimit, message).into());
             }
         }
@@ -179,7 +181,10 @@ impl EventService for EventDesk {
             }
             TestQueued::Refused(status) => Err(Denial::new(
                 Code::InvalidState,
-                format!("The subscription is `{}`; a test event is sent while it is active.", status.as_str()),
+                format!(
+                    "The subscription is `{}`; a test event is sent while it is active.",
+                    status.as_str()
+                ),
             )
             .into()),
             TestQueued::Absent => Err(absent()),

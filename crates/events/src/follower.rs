@@ -91,7 +91,8 @@ fn found(followed: &Followed, connection_id: &ConnectionId, stream: &StreamName,
 fn places(entries: Vec<Change>) -> Changed {
     let mut changed = Changed::new();
     for entry in entries {
-        if let (Some(stream), ChangeKind::Upsert(key) | ChangeKind::Delete(key)) = (entry.stream, entry.kind) {
+        if let (Some(stream), ChangeKind::Upsert(key) | ChangeKind::Delete(key)) = (entry.stream, entry.kind)
+        {
             changed.entry((entry.connection_id, stream)).or_default().insert(key);
         }
     }

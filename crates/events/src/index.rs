@@ -113,7 +113,11 @@ pub(crate) fn principal_of(
     principal(subject_id, client_id, active.collect())
 }
 
-fn principal(subject_id: &SubjectId, client_id: &ClientId, grants: Vec<ActiveGrant>) -> Option<ClientPrincipal> {
+fn principal(
+    subject_id: &SubjectId,
+    client_id: &ClientId,
+    grants: Vec<ActiveGrant>,
+) -> Option<ClientPrincipal> {
     ClientPrincipal::try_new(subject_id.clone(), client_id.clone(), None, grants).ok()
 }
 

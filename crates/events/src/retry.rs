@@ -17,7 +17,8 @@ pub(crate) fn next_attempt(entropy: &dyn Entropy, attempts: u32, now: Instant) -
     if attempts >= MAX_ATTEMPTS {
         return None;
     }
-    let wait = RETRY_SECONDS[usize::try_from(attempts).unwrap_or(0).saturating_sub(1).min(RETRY_SECONDS.len() - 1)];
+    let wait =
+        RETRY_SECONDS[usize::try_from(attempts).unwrap_or(0).saturating_sub(1).min(RETRY_SECONDS.len() - 1)];
     let mut drawn = [0; 2];
     entropy.fill(&mut drawn);
     let spread = i64::from(JITTER_PERCENT) * 2;

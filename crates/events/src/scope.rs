@@ -3,7 +3,8 @@
 use pdpp_access::{ActiveGrant, Catalogue, ClientPrincipal, Denial};
 use pdpp_store::EventWish;
 use pdpp_wire::{
-    Code, ConnectionId, EventFilters, EventScope, EventScopeStream, EventSource, GrantId, GrantStream, StreamName,
+    Code, ConnectionId, EventFilters, EventScope, EventScopeStream, EventSource, GrantId, GrantStream,
+    StreamName,
 };
 
 /// A checked wish.
@@ -16,17 +17,22 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// Checks what a client asked for against its grants.
-    pub(crate) fn of(client: &ClientPrincipal, catalogue: &Catalogue, wish: &EventWish) -> Result<Self, Denial> {
+    pub(crate) fn of(
+        client: &ClientPrincipal,
+        catalogue: &Catalogue,
+        wish: &EventWish,
+    ) -> Result<Self, Denial> {
         let connection_id = match wish.connection_id.as_deref() {
             None => None,
             Some(id) => Some(granted_connection(client, id)?),
         };
-        let covers = |stream: &GrantStream| {
-            connection_id.as_ref().is_none_or(|id| stream.instance_ids.contains(id))
-        };
+        let covers =
+            |stream: &GrantStream| connection_id.as_ref().is_none_or(|id| stream.instance_ids.contains(id));
         let mut streams = Vec::new();
         for name in &wish.streams {
-            let granted = all(client).map(|(_, stream)| stream).find(|stream| stream.name.as_str() == name && covers(stream));
+            let granted = all(client)
+                .map(|(_, stream)| stream)
+                .find(|stream| stream.name.as_str() == name && covers(stream));
             let Some(granted) = granted else {
                 let message = format!("The stream '{name}' is not part of the grant.");
                 return Err(Denial::new(Code::InvalidRequest, message).param("filters.streams"));
@@ -44,7 +50,10 @@ impl Scope {
 }
 
 fn all(client: &ClientPrincipal) -> impl Iterator<Item = (&ActiveGrant, &GrantStream)> {
-    client.grants().iter().flat_map(|grant| grant.document().streams.iter().map(move |stream| (grant, stream)))
+    client
+        .grants()
+        .iter()
+        .flat_map(|grant| grant.document().streams.iter().map(move |stream| (grant, stream)))
 }
 
 fn granted_connection(client: &ClientPrincipal, id: &str) -> Result<ConnectionId, Denial> {

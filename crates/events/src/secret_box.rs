@@ -67,7 +67,8 @@ impl SecretBox {
         let mut nonce = [0; NONCE];
         entropy.fill(&mut nonce);
         let payload = Payload { msg: secret.as_bytes(), aad: id.as_str().as_bytes() };
-        let sealed = self.0.encrypt(&XNonce::from(nonce), payload).expect("a secret is far below the cipher's limit");
+        let sealed =
+            self.0.encrypt(&XNonce::from(nonce), payload).expect("a secret is far below the cipher's limit");
         [nonce.as_slice(), &sealed].concat()
     }
 
@@ -95,7 +96,8 @@ mod tests {
     #[test]
     fn a_secret_opens_for_its_own_subscription_under_its_own_key_only() {
         let (entropy, key) = (SeededEntropy::default(), SecretKey::new([7; 32]));
-        let (ours, theirs) = (SubscriptionId::parse("sub_1").unwrap(), SubscriptionId::parse("sub_2").unwrap());
+        let (ours, theirs) =
+            (SubscriptionId::parse("sub_1").unwrap(), SubscriptionId::parse("sub_2").unwrap());
         let boxed = SecretBox::new(&key);
         let (secret, sealed) = boxed.mint(&entropy, &ours);
         assert!(secret.reveal().starts_with("whsec_") && secret.reveal().len() == 6 + 44);

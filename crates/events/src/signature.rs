@@ -40,7 +40,9 @@ pub enum SignatureFault {
 
 /// Checks an event as a receiver should: by the clock it is given, in time that does not tell where it differs.
 pub fn verify(secret: &Secret, headers: &HeaderMap, body: &[u8], now: Instant) -> Result<(), SignatureFault> {
-    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).ok_or(SignatureFault::Malformed);
+    let text = |name: HeaderName| {
+        headers.get(name).and_then(|value| value.to_str().ok()).ok_or(SignatureFault::Malformed)
+    };
     let (id, given) = (text(ID)?, text(SIGNATURE)?);
     let timestamp: i64 = text(TIMESTAMP)?.parse().map_err(|_| SignatureFault::Malformed)?;
     let body = std::str::from_utf8(body).map_err(|_| SignatureFault::Malformed)?;

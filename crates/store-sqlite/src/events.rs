@@ -3,16 +3,16 @@
 mod callbacks;
 mod claims;
 mod due;
-mod follow;
 mod finish;
+mod follow;
 mod subscriptions;
 mod switch;
 
 use async_trait::async_trait;
 use pdpp_store::{
-    AllowedCallback, Changed, Claim, DueEvent, EventMatch, Events, Finished, Holder, Lease, LiveSubscriptions,
-    NewEvent, NewSubscription, StoreError, StoredDelivery, StoredSubscription, SubscriptionChange,
-    SubscriptionMade, TestQueued,
+    AllowedCallback, Changed, Claim, DueEvent, EventMatch, Events, Finished, Holder, Lease,
+    LiveSubscriptions, NewEvent, NewSubscription, StoreError, StoredDelivery, StoredSubscription,
+    SubscriptionChange, SubscriptionMade, TestQueued,
 };
 use pdpp_wire::{ClientId, Instant, SubjectId, SubscriptionId};
 use rusqlite::{Connection, params};
@@ -162,7 +162,12 @@ impl Events for SqliteStore {
         self.read(move |connection| due::list(connection, at, limit)).await
     }
 
-    async fn claim_events(&self, claims: &[Claim], lease: &Lease, at: Instant) -> Result<Vec<bool>, StoreError> {
+    async fn claim_events(
+        &self,
+        claims: &[Claim],
+        lease: &Lease,
+        at: Instant,
+    ) -> Result<Vec<bool>, StoreError> {
         let (claims, lease) = (claims.to_vec(), lease.clone());
         self.write(move |connection| {
             claims.iter().map(|claim| claims::claim(connection, claim, &lease, at)).collect()
@@ -170,7 +175,12 @@ impl Events for SqliteStore {
         .await
     }
 
-    async fn finish_events(&self, finished: &[Finished], lease_id: &str, at: Instant) -> Result<(), StoreError> {
+    async fn finish_events(
+        &self,
+        finished: &[Finished],
+        lease_id: &str,
+        at: Instant,
+    ) -> Result<(), StoreError> {
         let (finished, lease_id) = (finished.to_vec(), lease_id.to_owned());
         self.write(move |connection| {
             finished.iter().try_for_each(|one| finish::finish(connection, one, &lease_id, at))

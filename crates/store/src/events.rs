@@ -134,10 +134,20 @@ pub trait Events: Send + Sync {
     /// Takes subscriptions to work on until the lease ends, and keeps the exact words of each event, so that every
     /// attempt says the same. Says of each claim whether it was won; an event with nothing to say is dropped, and
     /// its claim is not.
-    async fn claim_events(&self, claims: &[Claim], lease: &Lease, at: Instant) -> Result<Vec<bool>, StoreError>;
+    async fn claim_events(
+        &self,
+        claims: &[Claim],
+        lease: &Lease,
+        at: Instant,
+    ) -> Result<Vec<bool>, StoreError>;
 
     /// Writes down what became of claimed events. Whoever lost the lease changes nothing.
-    async fn finish_events(&self, finished: &[Finished], lease_id: &str, at: Instant) -> Result<(), StoreError>;
+    async fn finish_events(
+        &self,
+        finished: &[Finished],
+        lease_id: &str,
+        at: Instant,
+    ) -> Result<(), StoreError>;
 
     /// Ends subscriptions whose grants have all expired. Nothing is sent.
     async fn expire_subscriptions(&self, ids: &[SubscriptionId], at: Instant) -> Result<(), StoreError>;

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    ClientId, ConnectionId, EventId, GrantId, RecordKey, SourceKind, StreamName, SubscriptionId, TimeConstraint,
+    ClientId, ConnectionId, EventId, GrantId, RecordKey, SourceKind, StreamName, SubscriptionId,
+    TimeConstraint,
 };
 
 /// The body of a new subscription.
@@ -359,7 +360,8 @@ mod tests {
         for kind in EventType::ALL {
             assert_eq!(spelled(serde_json::to_value(kind).unwrap()), kind.as_str());
         }
-        for word in ["client_disabled", "owner_disabled", "delivery_failed", "grant_revoked", "grant_expired"] {
+        for word in ["client_disabled", "owner_disabled", "delivery_failed", "grant_revoked", "grant_expired"]
+        {
             assert_eq!(spelled(serde_json::to_value(DisabledReason::parse(word).unwrap()).unwrap()), word);
         }
         for word in ["delivered", "deferred", "failed", "gave_up"] {
@@ -369,7 +371,9 @@ mod tests {
 
     #[test]
     fn unknown_members_of_a_request_are_refused() {
-        assert!(serde_json::from_str::<NewEventSubscription>(r#"{"callback_url":"x","secret":"y"}"#).is_err());
+        assert!(
+            serde_json::from_str::<NewEventSubscription>(r#"{"callback_url":"x","secret":"y"}"#).is_err()
+        );
         assert!(serde_json::from_str::<EventSubscriptionUpdate>(r#"{"status":"active"}"#).is_err());
     }
 }

@@ -38,7 +38,10 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_DEPTH: usize = 8;
 
 /// The service, and the client that asks it. An owner has no grant a subscription could stand on.
-fn served(state: &ApiState, principal: &Principal) -> Result<(Arc<dyn EventService>, ClientPrincipal), ApiError> {
+fn served(
+    state: &ApiState,
+    principal: &Principal,
+) -> Result<(Arc<dyn EventService>, ClientPrincipal), ApiError> {
     let Principal::Client(client) = principal else {
         let message = "Event subscriptions belong to a client and its grants; this is an owner token.";
         return Err(ApiError::new(Code::GrantInvalid, message));

@@ -37,9 +37,8 @@ impl Hook {
 /// RFC 2104, written out, so that the signer is not checked against itself.
 fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
     assert!(key.len() <= 64);
-    let pad = |byte: u8| -> Vec<u8> {
-        (0..64).map(|place| key.get(place).copied().unwrap_or(0) ^ byte).collect()
-    };
+    let pad =
+        |byte: u8| -> Vec<u8> { (0..64).map(|place| key.get(place).copied().unwrap_or(0) ^ byte).collect() };
     let inner = Sha256::digest([pad(0x36).as_slice(), message].concat());
     Sha256::digest([pad(0x5c).as_slice(), &inner].concat()).into()
 }

@@ -32,7 +32,11 @@ async fn measure(connections: usize, time: Duration) {
     let load = Load::of(time);
     let alone = load.run(&world, None).await;
     let before = memory();
-    println!("nobody subscribed: {} changes in {:.1} s, {before} MiB", alone.changes, alone.took.as_secs_f64());
+    println!(
+        "nobody subscribed: {} changes in {:.1} s, {before} MiB",
+        alone.changes,
+        alone.took.as_secs_f64()
+    );
 
     let receivers = Receivers::start(8).await;
     let made = world.subscribe(&receivers, READERS).await;

@@ -47,7 +47,8 @@ impl World {
         let mut made = Vec::new();
         for n in 0..connections {
             let label = format!("account {n}");
-            let connection = store.create_connection(&subject_id, manifest.key(), Some(&label)).await.unwrap();
+            let connection =
+                store.create_connection(&subject_id, manifest.key(), Some(&label)).await.unwrap();
             made.push(connection.unwrap().connection_id);
         }
         let policy = UrlPolicy { loopback: Loopback::Allowed, ..UrlPolicy::default() };
@@ -140,7 +141,8 @@ impl World {
     pub(crate) async fn write(&self, connection: &ConnectionId, batch: usize, count: usize) {
         let manifest = chat::manifest();
         let records = (0..count).map(|n| {
-            let data = json!({"id": format!("m_{batch}_{n}"), "channel_id": "c", "text": "Something happened."});
+            let data =
+                json!({"id": format!("m_{batch}_{n}"), "channel_id": "c", "text": "Something happened."});
             SampleRecord::new("messages", data, "2026-02-25T00:00:00Z").admit(&manifest)
         });
         let target = WriteTarget {

@@ -42,7 +42,11 @@ async fn a_change_is_announced_signed_and_read_with_its_token() {
     let members: Vec<_> = data.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(members, ["subscription_id", "stream", "connection_id", "change_count_hint", "changes_since"]);
     assert_eq!((&data["stream"], &data["change_count_hint"]), (&json!("messages"), &json!(1)));
-    assert!(!taken.raw.contains("m_new") && !taken.raw.contains("paint"), "no record is pushed: {}", taken.raw);
+    assert!(
+        !taken.raw.contains("m_new") && !taken.raw.contains("paint"),
+        "no record is pushed: {}",
+        taken.raw
+    );
     assert_eq!(world.read(&client, data, true).await, ["m_new"]);
     assert_eq!(world.work().await, 0, "said once");
 }
@@ -107,7 +111,8 @@ async fn resources_and_times_bound_what_is_announced() {
     world.subscribed(&client, &receiver).await;
     world.say("m_out", "not chosen").await;
     let home = world.loaded.home.clone();
-    let old = json!({"id": "m_old", "channel_id": "c_garden", "text": "x", "sent_at": "2026-01-01T00:00:00Z"});
+    let old =
+        json!({"id": "m_old", "channel_id": "c_garden", "text": "x", "sent_at": "2026-01-01T00:00:00Z"});
     world.put(&home, "messages", old).await;
     assert_eq!(world.work().await, 0);
     world.say("m_in", "chosen").await;
@@ -193,7 +198,8 @@ async fn one_of_two_grants_revoked_shrinks_what_is_announced() {
     let mut world = World::new().await;
     let receiver = Receiver::start().await;
     let catalogue = world.store.catalogue(&world.loaded.subject_id).await.unwrap();
-    let notes = pdpp_testkit::grant(&catalogue.sources[1]).id("grt_notes").stream("notes", &["id", "title"]).build();
+    let notes =
+        pdpp_testkit::grant(&catalogue.sources[1]).id("grt_notes").stream("notes", &["id", "title"]).build();
     let chat = world.narrow().await;
     let client = world.admit(&[chat.clone(), notes]).await;
     let (id, _) = world.subscribed(&client, &receiver).await;

@@ -6,14 +6,22 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use pdpp_access::{ClientPrincipal, Clock as _};
-use pdpp_egress::{BoxStream, Connector, Loopback, PinnedAddress, Resolver, RootCertStore, ServerName, TcpTls};
-use pdpp_store::{ClientSource, EventFault, EventService as _, EventWish, Events as _, OAuth as _, RegisteredClient};
+use pdpp_egress::{
+    BoxStream, Connector, Loopback, PinnedAddress, Resolver, RootCertStore, ServerName, TcpTls,
+};
+use pdpp_store::{
+    ClientSource, EventFault, EventService as _, EventWish, Events as _, OAuth as _, RegisteredClient,
+};
 use pdpp_wire::{Code, SubscriptionStatus};
 
 use crate::receiver::Receiver;
 use crate::world::{Outside, World};
 
-async fn try_create(world: &World, client: &ClientPrincipal, wish: EventWish) -> Result<(), (Code, Option<String>)> {
+async fn try_create(
+    world: &World,
+    client: &ClientPrincipal,
+    wish: EventWish,
+) -> Result<(), (Code, Option<String>)> {
     match world.desk.create(client, wish).await {
         Ok(_) => Ok(()),
         Err(EventFault::Denied(denial)) => Err((denial.code, denial.param)),
@@ -131,15 +139,14 @@ impl Connector for Wires {
 
 const PUBLIC: &str = "93.184.215.14";
 
-async fn abroad(answers: &[&'static str], to: SocketAddr) -> (World, ClientPrincipal, Arc<Names>, Arc<Wires>) {
+async fn abroad(
+    answers: &[&'static str],
+    to: SocketAddr,
+) -> (World, ClientPrincipal, Arc<Names>, Arc<Wires>) {
     let names = Arc::new(Names { answers: Mutex::new(answers.to_vec()), ..Names::default() });
     let tls = TcpTls::with_roots(RootCertStore::empty());
     let wires = Arc::new(Wires { tls, to, dialled: Mutex::default() });
-    let outside = Outside {
-        loopback: Loopback::Refused,
-        resolver: names.clone(),
-        connector: wires.clone(),
-    };
+    let outside = Outside { loopback: Loopback::Refused, resolver: names.clone(), connector: wires.clone() };
     let world = World::with(outside).await;
     let client = world.admit(&[world.narrow().await]).await;
     (world, client, names, wires)
@@ -154,7 +161,11 @@ async fn a_host_nobody_allowed_is_not_even_looked_up() {
     assert_eq!(*names.asked.lock().unwrap(), 0, "a lookup is a message too");
     let (subject, now) = (&world.loaded.subject_id, world.clock.now());
     world.store.allow_callback(subject, client.client_id(), "hooks.example.org", now).await.unwrap();
-    assert_eq!(try_create(&world, &client, to("https://hooks.example.org:8443/x")).await, refused, "another port");
+    assert_eq!(
+        try_create(&world, &client, to("https://hooks.example.org:8443/x")).await,
+        refused,
+        "another port"
+    );
     assert_eq!(try_create(&world, &client, to("https://evil.example.org/x")).await, refused);
     assert_eq!(try_create(&world, &client, to("https://HOOKS.example.org:443/x")).await, Ok(()));
 }
@@ -197,7 +208,11 @@ async fn a_name_that_comes_to_mean_a_private_address_is_not_called() {
     let (subject, now) = (&world.loaded.subject_id, world.clock.now());
     world.store.allow_callback(subject, client.client_id(), "hooks.example.org", now).await.unwrap();
     let refused = Err((Code::InvalidRequest, Some("callback_url".to_owned())));
-    assert_eq!(try_create(&world, &client, to("https://hooks.example.org/x")).await, refused, "nor at the start");
+    assert_eq!(
+        try_create(&world, &client, to("https://hooks.example.org/x")).await,
+        refused,
+        "nor at the start"
+    );
 }
 
 #[tokio::test]
@@ -212,6 +227,9 @@ async fn a_receiver_that_cannot_prove_its_name_gets_nothing() {
     assert_eq!(*wires.dialled.lock().unwrap(), 1);
     let log = world.desk.deliveries(&client, made.subscription_id.as_str(), 1).await.unwrap();
     let reason = log[0].reason.as_deref().unwrap();
-    assert!(reason.starts_with("No answer: no trusted encrypted connection") || reason.contains("in time"), "{reason}");
+    assert!(
+        reason.starts_with("No answer: no trusted encrypted connection") || reason.contains("in time"),
+        "{reason}"
+    );
     assert!(receiver.take().is_empty(), "no word of the event was said");
 }

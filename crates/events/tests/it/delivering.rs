@@ -51,7 +51,10 @@ async fn six_attempts_with_the_advertised_waits_then_it_is_switched_off() {
     let mut bodies = Vec::new();
     for (attempt, wait) in (1..).zip([30, 120, 600, 3_600, 21_600]) {
         let failed = told.attempt(BROKEN).await;
-        assert_eq!((failed.outcome, failed.attempt, failed.http_status), (DeliveryOutcome::Failed, attempt, Some(500)));
+        assert_eq!(
+            (failed.outcome, failed.attempt, failed.http_status),
+            (DeliveryOutcome::Failed, attempt, Some(500))
+        );
         assert_eq!(failed.reason.as_deref(), Some("The receiver answered 500."));
         assert_eq!(failed.snippet.as_deref(), Some("no"));
         let waits = told.wait(&failed);
@@ -81,7 +84,10 @@ async fn whatever_else_goes_wrong_is_a_failed_attempt() {
     for (act, reason) in [
         (Act::Hang, "No answer: the host did not answer in time (head)."),
         (Act::Drop, "No answer: the host did not give a complete HTTP answer."),
-        (Act::Answer("302 Found", "location: http://127.0.0.1:1/elsewhere\r\n"), "A redirect is not followed."),
+        (
+            Act::Answer("302 Found", "location: http://127.0.0.1:1/elsewhere\r\n"),
+            "A redirect is not followed.",
+        ),
         (Act::Answer("400 Bad Request", ""), "The receiver answered 400."),
         (Act::Answer("503 Service Unavailable", "retry-after: 5\r\n"), "The receiver answered 503."),
     ] {

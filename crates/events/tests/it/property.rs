@@ -55,7 +55,10 @@ impl Reader {
                 && self.since.is_none_or(|since| data["sent_at"].as_str().unwrap() >= since)
         };
         let project = |data: &Map<String, Value>| {
-            data.iter().filter(|(name, _)| self.fields.contains(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
+            data.iter()
+                .filter(|(name, _)| self.fields.contains(name))
+                .map(|(n, v)| (n.clone(), v.clone()))
+                .collect()
         };
         truth.iter().filter(visible).map(|(place, data)| (place.clone(), project(data))).collect()
     }

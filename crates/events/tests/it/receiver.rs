@@ -112,7 +112,8 @@ async fn converse(stream: TcpStream, inside: &Inside) {
             None => headers.push((":line".to_owned(), line.trim_end().to_owned())),
         }
     }
-    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, n)| n.parse().unwrap());
+    let length =
+        headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, n)| n.parse().unwrap());
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.unwrap();
     let raw = String::from_utf8(body).unwrap();

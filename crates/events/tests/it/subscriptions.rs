@@ -40,7 +40,10 @@ async fn switching_on_verifies_again_and_wrong_changes_are_refused() {
     assert_eq!(world.desk.test(&client, id).await.map_err(code), Err((Code::InvalidState, false)));
     world.say("m_off", "nobody listens").await;
     assert_eq!(world.work().await, 0);
-    assert_eq!(update(&world, &client, id, Some(true), false).await, Ok(SubscriptionStatus::PendingVerification));
+    assert_eq!(
+        update(&world, &client, id, Some(true), false).await,
+        Ok(SubscriptionStatus::PendingVerification)
+    );
     receiver.then([Act::Say("not the challenge")]);
     world.say("m_wait", "waits for the challenge").await;
     assert_eq!(world.work().await, 1);
@@ -97,7 +100,8 @@ async fn what_the_owner_switched_off_stays_off() {
 async fn a_subscription_that_ended_with_its_grant_cannot_come_back() {
     let mut world = World::new().await;
     let receiver = Receiver::start().await;
-    let catalogue = pdpp_store::Catalogues::catalogue(world.store.as_ref(), &world.loaded.subject_id).await.unwrap();
+    let catalogue =
+        pdpp_store::Catalogues::catalogue(world.store.as_ref(), &world.loaded.subject_id).await.unwrap();
     let notes = pdpp_testkit::grant(&catalogue.sources[1]).id("grt_notes").stream("notes", &["id"]).build();
     let chat = world.narrow().await;
     // The token covers both; the subscription stands on one.
@@ -106,8 +110,11 @@ async fn a_subscription_that_ended_with_its_grant_cannot_come_back() {
     let (id, _) = world.subscribed(&client, &receiver).await;
     world.store.revoke_grant(&world.loaded.subject_id, &chat.grant_id, world.clock.now()).await.unwrap();
     let rest = world.client(&[notes]);
-    assert_eq!(world.desk.find(&rest, id.as_str()).await.map_err(code).map(|_| ()), Err((Code::NotFound, false)));
-    let token = pdpp_access::ClientPrincipal::try_new(
+    assert_eq!(
+        world.desk.find(&rest, id.as_str()).await.map_err(code).map(|_| ()),
+        Err((Code::NotFound, false))
+    );
+    let token = ClientPrincipal::try_new(
         world.loaded.subject_id.clone(),
         rest.client_id().clone(),
         Some("grt_chat".parse().unwrap()),
@@ -167,7 +174,10 @@ async fn without_a_server_nothing_is_made_or_changed() {
 async fn the_advertised_block_says_what_is_done() {
     let world = World::new().await;
     let capability = world.desk.capability().unwrap();
-    assert_eq!(capability["delivery"]["retry_schedule_seconds"], serde_json::json!([30, 120, 600, 3600, 21600]));
+    assert_eq!(
+        capability["delivery"]["retry_schedule_seconds"],
+        serde_json::json!([30, 120, 600, 3600, 21600])
+    );
     assert_eq!(capability["delivery"]["max_attempts"], 6);
     assert_eq!(capability["delivery"]["coalescing"], true);
     assert_eq!(capability["authority_kinds_supported"], serde_json::json!(["client_grant"]));

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdpp_access::{
-    Authorizer, ClientPrincipal, Clock as _, GrantStanding, Principal, RecordsRead, RecordsRequest, Sealer, Secret,
-    Target,
+    Authorizer, ClientPrincipal, Clock as _, GrantStanding, Principal, RecordsRead, RecordsRequest, Sealer,
+    Secret, Target,
 };
 use pdpp_egress::{
     Connector, Egress, Literals, Loopback, Resolver, Settings, SystemResolver, TcpTls, UrlPolicy,
 };
 use pdpp_events::{Delivering, EventDesk, EventParts, EventWorker, SecretBox, SecretKey};
 use pdpp_store::{
-    AdmittedRecord, Authority as _, Catalogues as _, ChangeEntry, ChangesOutcome, EventService as _, EventWish,
-    Events as _, Ingest as _, NewToken, Records as _, TokenKind, WriteTarget,
+    AdmittedRecord, Authority as _, Catalogues as _, ChangeEntry, ChangesOutcome, EventService as _,
+    EventWish, Events as _, Ingest as _, NewToken, Records as _, TokenKind, WriteTarget,
 };
 use pdpp_store_sqlite::{Options, SqliteStore};
 use pdpp_testkit::sample::{self, Loaded, SampleRecord};
@@ -112,7 +112,8 @@ impl World {
     pub(crate) fn client(&self, grants: &[Grant]) -> ClientPrincipal {
         let active = grants.iter().map(|grant| {
             let document = serde_json::to_string(grant).unwrap();
-            pdpp_access::ActiveGrant::try_new(&GrantStanding { document, revoked_at: None }, self.clock.now()).unwrap()
+            pdpp_access::ActiveGrant::try_new(&GrantStanding { document, revoked_at: None }, self.clock.now())
+                .unwrap()
         });
         let (subject, first) = (self.loaded.subject_id.clone(), &grants[0]);
         let token = Some(first.grant_id.as_str().parse().unwrap());
@@ -150,7 +151,7 @@ impl World {
         self.worker.deliver_due().await.unwrap()
     }
 
-    pub(crate) async fn put(&self, connection: &ConnectionId, stream: &str, data: Value) {
+    pub(crate) async fn put(&self, connection: &ConnectionId, stream: &'static str, data: Value) {
         let record = SampleRecord::new(stream, data, "2026-02-25T00:00:00Z");
         self.apply(connection, stream, record.admit(&sample::chat::manifest())).await;
     }
@@ -173,9 +174,17 @@ impl World {
     }
 
     /// The keys that a `changes_since` read shows; deleted ones with a minus.
-    pub(crate) async fn read(&self, client: &ClientPrincipal, data: &Value, with_connection: bool) -> Vec<String> {
+    pub(crate) async fn read(
+        &self,
+        client: &ClientPrincipal,
+        data: &Value,
+        with_connection: bool,
+    ) -> Vec<String> {
         let entries = self.changes(client, data, with_connection).await;
-        entries.into_iter().map(|(key, shown)| if shown.is_some() { key } else { format!("-{key}") }).collect()
+        entries
+            .into_iter()
+            .map(|(key, shown)| if shown.is_some() { key } else { format!("-{key}") })
+            .collect()
     }
 
     /// What a `changes_since` read shows, as the REST surface would ask it.
@@ -204,7 +213,9 @@ impl World {
             panic!("the token is fresh")
         };
         let shown = |entry: ChangeEntry| match entry {
-            ChangeEntry::Live(row) => (row.key.to_string(), Some(serde_json::from_str(row.data.get()).unwrap())),
+            ChangeEntry::Live(row) => {
+                (row.key.to_string(), Some(serde_json::from_str(row.data.get()).unwrap()))
+            }
             ChangeEntry::Deleted { key, .. } => (key.to_string(), None),
         };
         page.entries.into_iter().map(shown).collect()

@@ -26,7 +26,8 @@ pub(super) fn claim(connection: &Connection, claim: &Claim, lease: &Lease, at: I
         return Ok(false);
     }
     // The words are settled once. A reader who starts from them after this attempt sees whatever came before it.
-    let sql = "UPDATE event_queue SET event_id = COALESCE(event_id, ?2), body = COALESCE(body, ?3), again = NULL
+    let sql =
+        "UPDATE event_queue SET event_id = COALESCE(event_id, ?2), body = COALESCE(body, ?3), again = NULL
                WHERE id = ?1";
     connection.prepare_cached(sql)?.execute(params![claim.row, event_id.as_str(), body])?;
     Ok(true)

@@ -2,7 +2,8 @@
 
 use pdpp_store::{Ending, Finished, StoredDelivery};
 use pdpp_wire::{
-    DeliveryOutcome, DisabledReason, EventId, EventType, Instant, SubjectId, SubscriptionId, SubscriptionStatus,
+    DeliveryOutcome, DisabledReason, EventId, EventType, Instant, SubjectId, SubscriptionId,
+    SubscriptionStatus,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -107,7 +108,8 @@ pub(super) fn deliveries(
     id: &SubscriptionId,
     limit: u32,
 ) -> Outcome<Vec<StoredDelivery>> {
-    let sql = "SELECT d.event_id, d.event_type, d.attempt, d.at, d.outcome, d.http_status, d.reason, d.snippet,
+    let sql =
+        "SELECT d.event_id, d.event_type, d.attempt, d.at, d.outcome, d.http_status, d.reason, d.snippet,
                    d.next_at
                FROM event_subscriptions AS s CROSS JOIN event_deliveries AS d ON d.subscription = s.id
                WHERE s.subscription_id = ? AND s.subject_id = ? ORDER BY d.id DESC LIMIT ?";

@@ -96,8 +96,7 @@ fn note(connection: &Connection, found: &EventMatch, at: Instant) -> Outcome<()>
                    since = CASE WHEN body IS NULL THEN MIN(since, excluded.since) ELSE since END,
                    latest = MAX(latest, excluded.latest),
                    again = CASE WHEN body IS NULL THEN NULL ELSE COALESCE(again, excluded.since) END";
-    let values =
-        params![row, found.stream.as_str(), found.connection_id.as_str(), since, at.micros()];
+    let values = params![row, found.stream.as_str(), found.connection_id.as_str(), since, at.micros()];
     connection.prepare_cached(sql)?.execute(values)?;
     if is_leased { Ok(()) } else { refresh_due(connection, row) }
 }

@@ -137,7 +137,10 @@ fn read(connection: &Connection, row: &Row<'_>) -> Outcome<StoredSubscription> {
         callback_url: text(4)?,
         scope: serde_json::from_str(&text(5)?).map_err(damaged)?,
         status: SubscriptionStatus::parse(&text(6)?).ok_or(()).map_err(damaged)?,
-        disabled_reason: reason.as_deref().map(|word| DisabledReason::parse(word).ok_or(()).map_err(damaged)).transpose()?,
+        disabled_reason: reason
+            .as_deref()
+            .map(|word| DisabledReason::parse(word).ok_or(()).map_err(damaged))
+            .transpose()?,
         sealed_secret: row.get(8)?,
         created_at: Instant::from_micros(row.get(9)?),
         updated_at: Instant::from_micros(row.get(10)?),

@@ -13,7 +13,11 @@ struct Standing {
     reason: Option<DisabledReason>,
 }
 
-fn standing(connection: &Connection, subject_id: &SubjectId, id: &SubscriptionId) -> Outcome<Option<Standing>> {
+fn standing(
+    connection: &Connection,
+    subject_id: &SubjectId,
+    id: &SubscriptionId,
+) -> Outcome<Option<Standing>> {
     let sql = "SELECT id, status, disabled_reason FROM event_subscriptions
                WHERE subject_id = ? AND subscription_id = ?";
     let found = connection.prepare_cached(sql)?.query_row([subject_id.as_str(), id.as_str()], |row| {
@@ -131,13 +135,7 @@ pub(crate) fn end_without_grants(connection: &Connection, at: Instant) -> Outcom
     let ended = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let ended: Vec<(i64, bool)> = ended.collect::<Result<_, _>>()?;
     for (row, was_active) in ended {
-        set(
-            connection,
-            row,
-            SubscriptionStatus::DisabledRevoked,
-            Some(DisabledReason::GrantRevoked),
-            at,
-        )?;
+        set(connection, row, SubscriptionStatus::DisabledRevoked, Some(DisabledReason::GrantRevoked), at)?;
         if was_active {
             let sql = "INSERT INTO event_queue (subscription, kind, due_at) VALUES (?, 'revoked', ?)";
             connection.prepare_cached(sql)?.execute([row, at.micros()])?;

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use pdpp_wire::{
-    ClientId, DeliveryOutcome, DisabledReason, EventId, EventScope, EventType, GrantId, Instant, SubscriptionId,
-    SubscriptionStatus,
+    ClientId, DeliveryOutcome, DisabledReason, EventId, EventScope, EventType, GrantId, Instant,
+    SubscriptionId, SubscriptionStatus,
 };
 use serde_json::json;
 
 use super::world::{World, stream, time};
 use crate::{
-    Changed, Claim, DueEvent, DueKind, Ending, EventMatch, Finished, Holder, Lease, NewEvent, NewSubscription,
-    NewToken, Saying, Store, StoredDelivery, SubscriptionChange, SubscriptionMade, Switch, TestQueued,
-    TokenKind,
+    Changed, Claim, DueEvent, DueKind, Ending, EventMatch, Finished, Holder, Lease, NewEvent,
+    NewSubscription, NewToken, Saying, Store, StoredDelivery, SubscriptionChange, SubscriptionMade, Switch,
+    TestQueued, TokenKind,
 };
 
 const NOON: &str = "2026-01-05T12:00:00Z";
@@ -41,7 +41,10 @@ async fn world(store: Arc<dyn Store>, grants: &[&str]) -> World {
         hash: pdpp_access::Secret::presented("token").hash(),
         token_id: "tok_1".parse().expect("a plain id"),
         subject_id: world.subject.clone(),
-        kind: TokenKind::Client { client_id: client(), grant_ids: grants.iter().map(|id| grant(id)).collect() },
+        kind: TokenKind::Client {
+            client_id: client(),
+            grant_ids: grants.iter().map(|id| grant(id)).collect(),
+        },
         issued_at: time(NOON),
         expires_at: None,
         resource: None,
@@ -148,7 +151,10 @@ pub async fn a_subscription_is_kept_whole(store: Arc<dyn Store>) {
     let found = found.expect("subscriptions are found").expect("it is there");
     assert_eq!(found.grant_ids, [grant("grt_a"), grant("grt_b")]);
     assert_eq!((found.status, found.disabled_reason), (SubscriptionStatus::PendingVerification, None));
-    assert_eq!((found.sealed_secret.as_slice(), found.callback_url.as_str()), (&b"sealed"[..], "https://hooks.example.org/x"));
+    assert_eq!(
+        (found.sealed_secret.as_slice(), found.callback_url.as_str()),
+        (&b"sealed"[..], "https://hooks.example.org/x")
+    );
     assert_eq!(found.created_at, time(NOON));
     let listed = world.store.list_subscriptions(&world.subject, None).await.expect("they are listed");
     assert_eq!(listed, [found]);
@@ -338,7 +344,11 @@ pub async fn a_switched_off_subscription_forgets_what_waited(store: Arc<dyn Stor
     tell(&world, "sub_1", 5).await;
     let change = async |switch: Switch| {
         let change = SubscriptionChange { switch: Some(switch), sealed_secret: None };
-        world.store.change_subscription(&world.subject, &id("sub_1"), &change, time(NOON)).await.expect("decided")
+        world
+            .store
+            .change_subscription(&world.subject, &id("sub_1"), &change, time(NOON))
+            .await
+            .expect("decided")
     };
     assert!(matches!(change(Switch::Off(DisabledReason::ClientDisabled)).await, Changed::Done(now)
         if now.status == SubscriptionStatus::Disabled && now.disabled_reason == Some(DisabledReason::ClientDisabled)));
@@ -434,7 +444,8 @@ pub async fn callbacks_are_allowed_per_client_and_taken_back(store: Arc<dyn Stor
     assert!(!allowed(&ClientId::parse("other").expect("a plain id"), host).await);
     assert_eq!(world.store.list_callbacks(subject).await.expect("listed").len(), 1);
     make_active(&world, "sub_1", &["grt_a"]).await;
-    let forbid = async || world.store.forbid_callback(subject, &reader, host, time(NOON)).await.expect("decided");
+    let forbid =
+        async || world.store.forbid_callback(subject, &reader, host, time(NOON)).await.expect("decided");
     assert_eq!(forbid().await, Some(1));
     assert_eq!(forbid().await, None);
     assert_eq!(status(&world, "sub_1").await, SubscriptionStatus::Disabled);

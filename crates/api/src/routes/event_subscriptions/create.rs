@@ -24,7 +24,10 @@ pub(crate) const CREATE: Route = Route {
     body: BodyDoc::Json(schema_of::<NewEventSubscription>),
     answers: &[AnswerDoc {
         status: 201,
-        ..AnswerDoc::json(schema_of::<CreatedEventSubscription>, "The subscription, with its secret, shown once.")
+        ..AnswerDoc::json(
+            schema_of::<CreatedEventSubscription>,
+            "The subscription, with its secret, shown once.",
+        )
     }],
     errors: &[&[Code::CallbackNotAllowed, Code::ConnectionNotFound, Code::EventsUnavailable]],
     handler: handler!(Reader, create),

@@ -39,7 +39,11 @@ pub(crate) const DELIVERIES: Route = Route {
     test: "events::the_log_says_what_became_of_each_attempt",
 };
 
-async fn deliveries(state: Arc<ApiState>, Reader(principal): Reader, call: Call) -> Result<Disclosed, ApiError> {
+async fn deliveries(
+    state: Arc<ApiState>,
+    Reader(principal): Reader,
+    call: Call,
+) -> Result<Disclosed, ApiError> {
     let (events, client) = served(&state, &principal)?;
     let limit = call.query.positive("limit")?.unwrap_or(DEFAULT).min(MOST);
     let limit = u32::try_from(limit).unwrap_or(u32::MAX);

@@ -41,7 +41,8 @@ impl std::str::FromStr for Host {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |_| "write a full host name such as hooks.example.org, or hooks.example.org:8443".to_owned();
+        let wrong =
+            |_| "write a full host name such as hooks.example.org, or hooks.example.org:8443".to_owned();
         parse_callback_host(text).map(Self).map_err(wrong)
     }
 }
@@ -54,7 +55,9 @@ pub(super) async fn run(args: AllowArgs) -> anyhow::Result<()> {
         let (store, now) = (personal.store(), personal.clock().now());
         match store.forbid_callback(&owner_subject(), &client_id, host, now).await? {
             Some(ended) => {
-                terminal::line(&format!("{client_id} is no longer told at {host}; {ended} subscriptions ended"))?;
+                terminal::line(&format!(
+                    "{client_id} is no longer told at {host}; {ended} subscriptions ended"
+                ))?;
             }
             None => bail!("{host} was not allowed for {client_id}"),
         }
@@ -67,7 +70,11 @@ pub(super) async fn run(args: AllowArgs) -> anyhow::Result<()> {
 }
 
 /// Allows hosts for a client.
-pub(crate) async fn allow_hosts(personal: &Personal, client_id: &ClientId, hosts: &[Host]) -> anyhow::Result<()> {
+pub(crate) async fn allow_hosts(
+    personal: &Personal,
+    client_id: &ClientId,
+    hosts: &[Host],
+) -> anyhow::Result<()> {
     for Host(host) in hosts {
         let now = personal.clock().now();
         personal.store().allow_callback(&owner_subject(), client_id, host, now).await?;
