@@ -51,6 +51,13 @@ async fn every_route_serves_exactly_the_tokens_it_says() {
         GET    /v1/search/hybrid                                none=401 expired=401 revoked=403 ended=403 stranger=404 notes=404 client=404 owner=404
         GET    /v1/blobs/{blob_id}                              none=401 expired=401 revoked=403 ended=403 stranger=404 notes=404 client=404 owner=200
         POST   /v1/blobs                                        none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200
+        GET    /v1/event-subscriptions                          none=401 expired=401 revoked=403 ended=403 stranger=403 notes=200 client=200 owner=403
+        POST   /v1/event-subscriptions                          none=401 expired=401 revoked=403 ended=403 stranger=403 notes=403 client=403 owner=403
+        GET    /v1/event-subscriptions/{subscription_id}        none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
+        PATCH  /v1/event-subscriptions/{subscription_id}        none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
+        DELETE /v1/event-subscriptions/{subscription_id}        none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
+        POST   /v1/event-subscriptions/{subscription_id}/test-event none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
+        GET    /v1/event-subscriptions/{subscription_id}/deliveries none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
         POST   /v1/ingest/{stream}                              none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200
         GET    /v1/state/{connector_id}                         none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200
         PUT    /v1/state/{connector_id}                         none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200

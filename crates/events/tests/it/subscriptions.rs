@@ -114,7 +114,7 @@ async fn a_subscription_that_ended_with_its_grant_cannot_come_back() {
         world.desk.find(&rest, id.as_str()).await.map_err(code).map(|_| ()),
         Err((Code::NotFound, false))
     );
-    let token = pdpp_access::ClientPrincipal::try_new(
+    let token = ClientPrincipal::try_new(
         world.loaded.subject_id.clone(),
         rest.client_id().clone(),
         Some("grt_chat".parse().unwrap()),

@@ -151,7 +151,7 @@ impl World {
         self.worker.deliver_due().await.unwrap()
     }
 
-    pub(crate) async fn put(&self, connection: &ConnectionId, stream: &str, data: Value) {
+    pub(crate) async fn put(&self, connection: &ConnectionId, stream: &'static str, data: Value) {
         let record = SampleRecord::new(stream, data, "2026-02-25T00:00:00Z");
         self.apply(connection, stream, record.admit(&sample::chat::manifest())).await;
     }
