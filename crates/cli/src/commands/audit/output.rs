@@ -59,7 +59,7 @@ impl Printer {
                     writer.write_record(COLUMNS)?;
                 }
                 for entry in entries {
-                    writer.write_record(cells(entry).map(|cell| harmless(cell)))?;
+                    writer.write_record(cells(entry).map(harmless))?;
                 }
                 let text = String::from_utf8(writer.into_inner().map_err(csv::IntoInnerError::into_error)?)?;
                 if !text.is_empty() {
