@@ -200,10 +200,12 @@ fn say(words: &str) -> anyhow::Result<()> {
 
 /// A preview with its matches standing out.
 fn show_preview(marked: &str) -> anyhow::Result<()> {
+    // Record text keeps no control characters, so that two of them can stand for the marks while lines are filled.
     let line: String = safe(marked).chars().map(|c| if c == '\n' { ' ' } else { c }).collect();
+    let line = line.replace("<mark>", "\u{1}").replace("</mark>", "\u{2}");
     let whole = wrapped(&format!("“{line}”"), "      ");
     let (open, close) = if screen::is_coloured() { ("\u{1b}[1;33m", "\u{1b}[0m") } else { ("[", "]") };
-    Ok(terminal::verbatim(&whole.replace("<mark>", open).replace("</mark>", close))?)
+    Ok(terminal::verbatim(&whole.replace('\u{1}', open).replace('\u{2}', close))?)
 }
 
 fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
