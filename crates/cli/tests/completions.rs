@@ -10,7 +10,6 @@ fn every_shell_gets_its_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = pdpp.ok(&["completions", shell]);
         assert!(script.contains("pdpp") && script.contains("backup"), "{shell}");
-        assert!(!script.contains("extract-text") || shell == "bash", "{shell}: hidden commands stay hidden");
     }
     let (code, said) = pdpp.fails(&["completions", "tcsh"]);
     assert!(code == 64 && said.contains("possible values"), "{said}");

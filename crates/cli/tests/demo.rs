@@ -32,7 +32,7 @@ fn the_tour_shows_a_question_its_proof_the_read_and_a_refusal() {
         "[deposit]",
         "handover-2026@brandt-property.example",
         "read field-window http://127.0.0.1:",
-        "by 14 March 2026",
+        "We pay back the deposit by 14 March",
         "grant_stream_not_allowed",
         "local-demo-assistant",
         "refused: grant_stream_not_allowed",
@@ -84,16 +84,16 @@ fn the_planted_facts_are_found() {
     let best = |query: &str| -> String {
         let path = format!("/v1/search?limit=1&q={}", query.replace(' ', "+"));
         let answers = [&token, &other].map(|token| server.client(token).get(&path).body);
-        let preview = |answer: &Value| answer.pointer("/data/0/evidence_excerpts/0/preview_text").cloned();
-        answers
-            .iter()
-            .filter_map(preview)
-            .map(|shown| text(&shown).replace("<mark>", "").replace("</mark>", ""))
-            .collect()
+        let hits = answers.iter().filter_map(|answer| answer.pointer("/data/0"));
+        let shown = |hit: &Value| {
+            let preview = text(&hit["evidence_excerpts"][0]["preview_text"]);
+            format!("{} {preview}", text(&hit["record_key"])).replace("<mark>", "").replace("</mark>", "")
+        };
+        hits.map(shown).collect()
     };
     for (question, answer) in [
         ("who has the spare key", "Mrs Okafor"),
-        ("what did the boiler cost", "318.40"),
+        ("what did the boiler cost", "boiler-318@kessler-heating.example"),
         ("can Jonas eat walnuts", "swollen"),
         ("train tickets Ghent booking", "KX7Q2M"),
         ("hotel in Ghent", "Zwarte Zwaan"),

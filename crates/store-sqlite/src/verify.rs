@@ -61,7 +61,7 @@ fn damaged_blobs(connection: &Connection, files: &BlobFiles) -> Outcome<Vec<Stri
                 findings.push(format!("{blob_id} has {length} bytes instead of {size}"));
             }
             Ok((_, digest)) if digest != blob_id => {
-                findings.push(format!("the bytes of {blob_id} have changed"))
+                findings.push(format!("the bytes of {blob_id} have changed"));
             }
             Ok(_) => {}
             Err(error) => findings.push(format!("the bytes of {blob_id} cannot be read: {error}")),

@@ -1,4 +1,4 @@
-//! `pdpp export`: everything, in a folder that `pdpp import` reads back, or as tables in one SQLite file.
+//! `pdpp export`: everything, in a folder that `pdpp import` reads back, or as tables in one `SQLite` file.
 
 mod blobs;
 mod database;
@@ -26,10 +26,10 @@ use crate::terminal;
 /// Records read at once.
 const PAGE: u32 = 500;
 
-/// Write everything you keep into a folder, or into one SQLite file
+/// Write everything you keep into a folder, or into one database file
 ///
 /// A folder has one folder per connection: the declaration, the records one JSON object per line, the attachments.
-/// `pdpp import` loads it into any data directory. A SQLite file has one table per stream, with a column for each field,
+/// `pdpp import` loads it into any data directory. A `SQLite` file has one table per stream, with a column for each field,
 /// for programs that read such files. Both are as private as what they hold: keep them so.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -41,7 +41,7 @@ pub(crate) struct ExportArgs {
     /// The folder or file to write, which must not hold anything yet
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// How: a folder of JSON lines, or one SQLite file
+    /// How: a folder of JSON lines, or one `SQLite` file
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
     /// Only this connection, by id or label; may repeat

@@ -123,17 +123,7 @@ fn entry(personal: &Personal, renewed: Renewed) -> Disclosure {
 /// One rename puts it in place. What was there is set aside first, and comes back if that fails.
 fn put_in_place(staged: TempDir, data: &Path) -> anyhow::Result<Option<PathBuf>> {
     let cannot = || format!("cannot put the data in its place, {}", data.display());
-    let held = match data.join("store.db").exists() {
-        false => None,
-        true => match Alone::hold(data) {
-            Ok(Some(held)) => Some(held),
-            // A database that cannot even be locked is in nobody's use.
-            Err(_) => None,
-            Ok(None) => {
-                bail!("{} is in use; stop the server and what else reads it, then try again", data.display())
-            }
-        },
-    };
+    let held = if data.join("store.db").exists() { hold(data)? } else { None };
     let aside = match fs::remove_dir(data) {
         Ok(()) => None,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -159,13 +149,25 @@ fn put_in_place(staged: TempDir, data: &Path) -> anyhow::Result<Option<PathBuf>>
     Ok(aside)
 }
 
+/// Nobody else may be at work where a directory is replaced.
+fn hold(data: &Path) -> anyhow::Result<Option<Alone>> {
+    match Alone::hold(data) {
+        Ok(Some(held)) => Ok(Some(held)),
+        Ok(None) => {
+            bail!("{} is in use; stop the server and what else reads it, then try again", data.display())
+        }
+        // A database that cannot even be locked is in nobody's use.
+        Err(_) => Ok(None),
+    }
+}
+
 fn free_name(data: &Path) -> PathBuf {
     let name = |number: usize| {
         let mut name = data.file_name().unwrap_or_default().to_os_string();
         name.push(format!(".before-restore-{number}"));
         data.with_file_name(name)
     };
-    (1..).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0))
+    (1..10_000).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0))
 }
 
 fn tell(

@@ -9,12 +9,12 @@ use crate::support::{Desk, of, options};
 
 #[tokio::test]
 async fn a_snapshot_of_an_open_store_is_a_store() {
-    let (home, copies) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let desk = Desk::filled(SqliteStore::open(home.path(), options()).unwrap()).await;
-    let blobs = snapshot(home.path(), copies.path()).unwrap();
+    let blobs = snapshot(home.path(), folder.path()).unwrap();
     assert!(blobs.is_empty());
     desk.put(0, "letters", vec![json!({"id": "later"})]).await;
-    let copied = SqliteStore::open(copies.path(), options()).unwrap();
+    let copied = SqliteStore::open(folder.path(), options()).unwrap();
     assert_eq!(copied.verify().await.unwrap(), Vec::<String>::new());
     let request = || RecordsRequest { target: of("letters"), limit: 500, ..RecordsRequest::default() };
     let plan = desk.page(&desk.owner(), request()).await;

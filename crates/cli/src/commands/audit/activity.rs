@@ -100,7 +100,7 @@ mod tests {
         };
         let days = [day("2026-10-26", 1, 0), day("2026-11-04", 8, 0), day("2026-11-11", 2, 1)];
         let drawn = drawn(&days, date(2026, 11, 11), 5);
-        expect![[r#"
+        expect![[r"
                       Nov
             Mon · · ░ · ·
                 · · · · ·
@@ -108,7 +108,7 @@ mod tests {
                 · · · ·
             Fri · · · ·
                 · · · ·
-                · · · ·"#]]
+                · · · ·"]]
         .assert_eq(&drawn.join("\n"));
         assert_eq!(summed(&days), "11 served and 1 refused on 3 days; most on 2026-11-04 (8)");
     }

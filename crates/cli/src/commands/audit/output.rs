@@ -59,7 +59,7 @@ impl Printer {
                     writer.write_record(COLUMNS)?;
                 }
                 for entry in entries {
-                    writer.write_record(cells(entry).map(|cell| harmless(cell)))?;
+                    writer.write_record(cells(entry).map(harmless))?;
                 }
                 let text = String::from_utf8(writer.into_inner().map_err(csv::IntoInnerError::into_error)?)?;
                 if !text.is_empty() {
@@ -74,7 +74,7 @@ impl Printer {
 /// Prints entries for people.
 pub(crate) fn print_table(entries: &[Disclosure]) -> io::Result<()> {
     let rows: Vec<[String; 6]> = entries.iter().map(|entry| row(entry).map(|cell| one_line(&cell))).collect();
-    terminal::table(["WHEN", "WHO", "DOOR", "READ", "RECORDS", "OUTCOME"], &rows)
+    terminal::table(["WHEN (UTC)", "WHO", "DOOR", "READ", "RECORDS", "OUTCOME"], &rows)
 }
 
 /// An entry as JSON, with its time as people write it.
@@ -98,7 +98,8 @@ fn row(entry: &Disclosure) -> [String; 6] {
     if let Some(query) = &entry.query {
         read = format!("{read} “{query}”");
     }
-    [entry.at.to_rfc3339(), who(entry), door(entry), read, entry.record_count.to_string(), outcome(entry)]
+    let when: String = entry.at.to_rfc3339().replace('T', " ").chars().take(19).collect();
+    [when, who(entry), door(entry), read, entry.record_count.to_string(), outcome(entry)]
 }
 
 fn cells(entry: &Disclosure) -> [String; 14] {

@@ -26,7 +26,7 @@ pub(super) fn is_ours(path: &str) -> bool {
 
 fn is_beside(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    let is_kept = !name.contains(".db") && !name.ends_with(".lock") && !name.contains("..");
+    let is_kept = !name.contains(".db") && !name.contains(".lock") && !name.contains("..");
     is_kept
         && name.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
         && name.bytes().all(plain)

@@ -29,7 +29,7 @@ pub(super) fn print(data: &str, grants: &[&str]) -> anyhow::Result<()> {
         ("VS Code", "in a shell", format!("code --add-mcp {}", quoted(&named.to_string()))),
         (
             "Claude Desktop",
-            "Settings, Developer, Edit Config (claude_desktop_config.json)",
+            "claude_desktop_config.json, by Settings, Developer, Edit Config",
             settings.to_string(),
         ),
         ("Cursor", "~/.cursor/mcp.json", settings.to_string()),

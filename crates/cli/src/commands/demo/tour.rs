@@ -19,8 +19,10 @@ use crate::terminal::{self, safe};
 use crate::{holdings, screen};
 
 const QUESTION: &str = "when do we get the deposit back";
-/// Entries of the ledger that the tour made.
-const ENTRIES: u32 = 3;
+/// How much of the letter is opened, from where its proof begins.
+const WINDOW: u64 = 640;
+/// Entries of the ledger that the tour made: a search is entered for each source it found something in.
+const ENTRIES: u32 = 4;
 
 /// Everything up to the ledger.
 pub(super) async fn show(
@@ -121,13 +123,12 @@ impl Reader<'_> {
         let first = hits.first().cloned().unwrap_or_default();
         let read = &first["evidence_excerpts"][0]["read"];
         let command = format!(
-            "{} read field-window http://{} messages {} --field {} --offset-chars {} --limit-chars {} --connection-id {}",
+            "{} read field-window http://{} messages {} --field {} --offset-chars {} --limit-chars {WINDOW} --connection-id {}",
             quoted(&hosts::program_name()),
             server.address(),
             quoted(text(read, "/record_id")),
             text(read, "/field"),
-            read["offset_chars"],
-            read["limit_chars"],
+            first["evidence_excerpts"][0]["start_chars"],
             text(read, "/connection_id"),
         );
         terminal::verbatim(&format!("   {}", dim(&safe(&command))))?;
@@ -137,11 +138,11 @@ impl Reader<'_> {
     async fn window(&self, hit: &Value) -> anyhow::Result<()> {
         let read = &hit["evidence_excerpts"][0]["read"];
         let path = format!(
-            "{}?field={}&connection_id={}&offset_chars={}&limit_chars=420",
+            "{}?field={}&connection_id={}&offset_chars={}&limit_chars={WINDOW}",
             text(read, "/route"),
             text(read, "/field"),
             text(read, "/connection_id"),
-            read["offset_chars"],
+            hit["evidence_excerpts"][0]["start_chars"],
         );
         let answer = self.get(&path).await?;
         let place = |name: &str| number(answer["window"][name].as_u64().unwrap_or_default());
@@ -199,10 +200,12 @@ fn say(words: &str) -> anyhow::Result<()> {
 
 /// A preview with its matches standing out.
 fn show_preview(marked: &str) -> anyhow::Result<()> {
+    // Record text keeps no control characters, so that two of them can stand for the marks while lines are filled.
     let line: String = safe(marked).chars().map(|c| if c == '\n' { ' ' } else { c }).collect();
+    let line = line.replace("<mark>", "\u{1}").replace("</mark>", "\u{2}");
     let whole = wrapped(&format!("“{line}”"), "      ");
     let (open, close) = if screen::is_coloured() { ("\u{1b}[1;33m", "\u{1b}[0m") } else { ("[", "]") };
-    Ok(terminal::verbatim(&whole.replace("<mark>", open).replace("</mark>", close))?)
+    Ok(terminal::verbatim(&whole.replace('\u{1}', open).replace('\u{2}', close))?)
 }
 
 fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {

@@ -1,4 +1,4 @@
-//! An export as tables in one SQLite file.
+//! An export as tables in one `SQLite` file.
 
 use std::collections::BTreeSet;
 use std::path::Path;

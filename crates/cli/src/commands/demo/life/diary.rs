@@ -1,4 +1,4 @@
-//! The calendar, as an iCalendar file.
+//! The calendar, as a file that calendar programs read.
 
 use std::fmt::Write as _;
 

@@ -8,7 +8,7 @@ use super::{File, planted};
 
 const NOTES: &str = include_str!("notes.txt");
 /// How many notes are tried; titles that come twice are left out.
-const TRIES: usize = 190;
+const TRIES: usize = 420;
 
 pub(super) fn write(words: &Words, random: &mut Random) -> Vec<File> {
     let templates = blocks(NOTES);
