@@ -5,6 +5,7 @@
 mod audit;
 mod bad_input;
 mod collect;
+mod connect;
 mod connections;
 mod crash;
 mod demo;
@@ -15,8 +16,10 @@ mod journeys;
 mod mcp;
 mod mcp_http;
 mod owner;
+mod parity;
 mod read;
 mod serve;
+mod setup;
 mod support;
 mod two_processes;
 mod verify;

@@ -35,6 +35,7 @@ use flow::Way;
 #[command(after_help = "Examples:\n  pdpp connect https://data.example.org\n  \
                   pdpp connect https://data.example.org --source notes --stream notes:title,body --since 90d\n  \
                   pdpp connect https://data.example.org --device")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that people type")]
 pub(crate) struct ConnectArgs {
     /// The server
     #[arg(value_name = "URL")]

@@ -49,8 +49,7 @@ pub(crate) async fn run(args: DisconnectArgs) -> anyhow::Result<()> {
     forget(&kept)?;
     terminal::line(&format!("Disconnected from {url}; the credential is removed"))?;
     if !told {
-        let until =
-            kept.expires_at.map(Instant::to_rfc3339).unwrap_or_else(|| "its owner revokes it".to_owned());
+        let until = kept.expires_at.map_or_else(|| "its owner revokes it".to_owned(), Instant::to_rfc3339);
         terminal::line(&format!("The server was not told, so the token works there until {until}"))?;
     }
     Ok(())

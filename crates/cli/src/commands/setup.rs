@@ -146,17 +146,11 @@ async fn install(args: &SetupArgs, host: &Host) -> anyhow::Result<ExitCode> {
 
 fn remove(args: &SetupArgs, host: &Host) -> anyhow::Result<ExitCode> {
     let before = change::read(&host.file)?;
-    let entry = match before.as_deref().map(|text| host.entry(text, &args.name)).transpose()? {
-        Some(Some(entry)) => entry,
-        _ => {
-            terminal::line(&format!(
-                "{} has no entry '{}' in {}",
-                host.title,
-                args.name,
-                host.file.display()
-            ))?;
-            return Ok(ExitCode::SUCCESS);
-        }
+    let found = before.as_deref().map(|text| host.entry(text, &args.name)).transpose()?.flatten();
+    let Some(entry) = found else {
+        let place = host.file.display();
+        terminal::line(&format!("{} has no entry '{}' in {place}", host.title, args.name))?;
+        return Ok(ExitCode::SUCCESS);
     };
     let after = change::original(host, before.as_deref(), &args.name, &entry)?;
     let change = Change::new(host, before, after);

@@ -26,7 +26,11 @@ fn album() -> Album {
             "streams": [{
                 "name": "pictures", "semantics": "mutable_state", "primary_key": ["id"],
                 "schema": {"type": "object", "required": ["id"], "properties": {
-                    "id": {"type": "string"}, "blob_ref": {"type": "object"},
+                    "id": {"type": "string"},
+                    "blob_ref": {"type": "object", "required": ["blob_id"], "properties": {
+                        "blob_id": {"type": "string"}, "mime_type": {"type": "string"},
+                        "sha256": {"type": "string"}, "size_bytes": {"type": "integer"},
+                    }},
                 }},
                 "selection": {"fields": true, "resources": true},
             }],

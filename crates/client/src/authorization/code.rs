@@ -169,7 +169,9 @@ mod tests {
     async fn request() -> CodeRequest {
         let client = ClientRegistration { client_id: "cli_1".to_owned(), client_name: String::new() };
         let provider = ProviderUrl::parse("https://data.example").unwrap();
-        CodeRequest::start(&server(), &client, &provider, None, 4711, &[7; 64]).await.unwrap()
+        let mut entropy = [7; 64];
+        entropy[32..].fill(8);
+        CodeRequest::start(&server(), &client, &provider, None, 4711, &entropy).await.unwrap()
     }
 
     #[tokio::test]

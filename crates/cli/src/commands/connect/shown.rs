@@ -39,8 +39,7 @@ pub(super) fn connected(
         terminal::line(&format!("  {name}: {}", fields.join(", ")))?;
     }
     if grant.refresh_token.is_none() {
-        let end =
-            grant.expires_at.map(Instant::to_rfc3339).unwrap_or_else(|| "the owner revokes it".to_owned());
+        let end = grant.expires_at.map_or_else(|| "the owner revokes it".to_owned(), Instant::to_rfc3339);
         terminal::line(&format!("It is not renewed: it works until {end}"))?;
     }
     terminal::line("Next:")?;

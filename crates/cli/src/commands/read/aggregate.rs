@@ -121,7 +121,7 @@ fn show(answer: &Value) -> anyhow::Result<()> {
 fn bars(page: Page, groups: &[(String, u64)]) -> anyhow::Result<()> {
     let room = page.width().unwrap_or(USUAL_WIDTH);
     let numbers: Vec<String> = groups.iter().map(|(_, count)| grouped(*count)).collect();
-    let number_width = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
+    let number_width = numbers.iter().map(String::len).max().unwrap_or(0);
     let longest = groups.iter().map(|(key, _)| width_of(key)).max().unwrap_or(0);
     let key_width = longest.min((room / 3).max(6)).min(room.saturating_sub(number_width + 1).max(1));
     let bar_room = room.saturating_sub(key_width + number_width + 4);

@@ -56,7 +56,7 @@ pub(super) async fn run(args: FetchArgs) -> anyhow::Result<()> {
     let record = RecordHandle { connection_id: connection_id.or(record.connection_id), ..record };
     let page = Page::here();
     let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default();
-    page.heading(&format!("{}  {}  {}", record.id(), text("emitted_at"), text("display_name")))?;
+    page.heading(format!("{}  {}  {}", record.id(), text("emitted_at"), text("display_name")).trim_end())?;
     let none = Map::new();
     for (field, value) in answer.get("data").and_then(Value::as_object).unwrap_or(&none) {
         show(page, &source, &record, field, value)?;

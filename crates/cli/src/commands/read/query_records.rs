@@ -187,13 +187,14 @@ fn show(source: &Source, stream: &str, answer: &Value) -> anyhow::Result<()> {
 }
 
 fn summary(shown: usize, answer: &Value) -> String {
+    let noun = if shown == 1 { "record" } else { "records" };
     let shown = grouped(u64::try_from(shown).unwrap_or(u64::MAX));
     let total = answer.pointer("/meta/count/value").and_then(Value::as_u64).map(grouped);
     let more = answer.get("next_cursor").is_some_and(Value::is_string);
     match (total, more) {
         (Some(total), _) => format!("{shown} of {total} records"),
-        (None, true) => format!("{shown} records, and there are more"),
-        (None, false) => format!("{shown} records"),
+        (None, true) => format!("{shown} {noun}, and there are more"),
+        (None, false) => format!("{shown} {noun}"),
     }
 }
 

@@ -156,8 +156,10 @@ fn show(source: &Source, answer: &Value) -> anyhow::Result<()> {
         page.heading(&one_line(&format!("{}. {day}  {from}  {stream}  {}", index + 1, record.id())))?;
         let excerpts = hit.get("evidence_excerpts").and_then(Value::as_array);
         let excerpts: Vec<&Value> = excerpts.into_iter().flatten().collect();
+        // What proves less than the words themselves says so.
+        let proof = text("evidence").filter(|kind| *kind != "lexical_match").unwrap_or_default();
         for excerpt in &excerpts {
-            show_excerpt(page, excerpt)?;
+            show_excerpt(page, excerpt, proof)?;
         }
         if excerpts.is_empty() {
             page.text("   ", "no text of this record was proven to match")?;
@@ -177,7 +179,7 @@ fn show(source: &Source, answer: &Value) -> anyhow::Result<()> {
 }
 
 /// The piece that proves a hit: field, place, what is missing; the text; the way on.
-fn show_excerpt(page: Page, excerpt: &Value) -> anyhow::Result<()> {
+fn show_excerpt(page: Page, excerpt: &Value, proof: &str) -> anyhow::Result<()> {
     let text = |name: &str| excerpt.get(name).and_then(Value::as_str).unwrap_or_default();
     let number = |name: &str| excerpt.get(name).and_then(Value::as_u64);
     let whole = excerpt.get("truncated").and_then(Value::as_bool) == Some(false);
@@ -186,7 +188,8 @@ fn show_excerpt(page: Page, excerpt: &Value) -> anyhow::Result<()> {
         _ if whole => "preview_status=complete".to_owned(),
         _ => "preview_status=truncated".to_owned(),
     };
-    page.text("   ", &one_line(&format!("{} · {place}", text("field_path"))))?;
+    let proof = if proof.is_empty() { String::new() } else { format!(" · evidence={proof}") };
+    page.text("   ", &one_line(&format!("{} · {place}{proof}", text("field_path"))))?;
     page.cells("   ", &bounded(marked(&one_line(text("preview_text")))))?;
     if let Some(read) = words(excerpt, "command") {
         terminal::line(&format!("   {}", command::shell(&read)))?;

@@ -21,7 +21,7 @@ pub(super) struct SourceArgs {
     url: Option<String>,
 
     /// Read your own data in this directory, as its owner; no server and no grant is needed
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "cache_root"])]
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
     data: Option<PathBuf>,
 
     #[command(flatten)]

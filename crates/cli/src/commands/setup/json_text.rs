@@ -84,8 +84,13 @@ struct Style {
 impl Style {
     fn of(text: &str) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let indented = text.lines().find(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty());
-        let unit = indented.map(|line| line[..line.len() - line.trim_start().len()].to_owned());
+        // The least a line is set in by; comments may stand anywhere.
+        let unit = text
+            .lines()
+            .map(|line| (line.len() - line.trim_start().len(), line))
+            .filter(|(depth, line)| *depth > 0 && line.trim_start().starts_with(['"', '{', '}', '[', ']']))
+            .min_by_key(|(depth, _)| *depth)
+            .map(|(depth, line)| line[..depth].to_owned());
         Self { newline, unit: unit.unwrap_or_else(|| "  ".to_owned()) }
     }
 
