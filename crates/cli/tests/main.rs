@@ -14,6 +14,7 @@ mod import;
 mod journeys;
 mod mcp;
 mod mcp_http;
+mod oauth2_client;
 mod owner;
 mod read;
 mod serve;
