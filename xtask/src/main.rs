@@ -17,7 +17,9 @@ mod debian;
 mod fix;
 mod fuzz;
 mod generate;
+mod http;
 mod npm;
+mod owner;
 mod process;
 mod recall;
 mod server;
@@ -57,15 +59,15 @@ enum Task {
     Fuzz(fuzz::Options),
     Bench(bench::Options),
     Recall(recall::Options),
-    /// Run the official MCP conformance suite against our HTTP endpoint.
+    /// Run the official MCP conformance suite against our HTTP endpoint and authorization server.
     ///
     /// Installs the pinned suite into `.xtask/npm` and judges both revisions of the protocol by
-    /// `xtask/conformance-expected.yaml`.
+    /// `xtask/conformance-expected.yaml`. Nothing may fail at the authorization server of `pdpp serve`.
     Conformance,
-    /// Let the public Python and TypeScript MCP clients call the real adapter.
+    /// Let public MCP clients call the real adapter, and a public OAuth client the real server.
     ///
-    /// Starts `pdpp mcp` over the sample archive; prints one line per call. The calls are in
-    /// `xtask/src/clients/plan.rs`.
+    /// Starts `pdpp mcp` and `pdpp serve` over the sample archive; prints one line per call. The
+    /// MCP calls are in `xtask/src/clients/plan.rs`.
     Clients,
     /// Apply clippy's suggestions, format, and regenerate the reference.
     Fix,
