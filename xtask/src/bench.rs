@@ -1,5 +1,5 @@
-//! `bench`: measures the server against the raw engine calls beneath it, the adapter against the server, and importers
-//! against plain parsing.
+//! `bench`: measures the server against the raw engine calls beneath it, the adapter against the server, importers
+//! against plain parsing, and how soon an event follows a change.
 
 use anyhow::Result;
 
@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 /// Measure the resource server, the MCP adapter and the importers, as ratios.
 ///
 /// Builds in release mode and runs the `resource_server` benchmark of `pdpp-server`, then the `stdio` benchmark of
-/// `pdpp-cli` and the `formats` benchmark of `pdpp-import`. Timings vary from machine to machine, so each row is a ratio of two things measured in the same run.
+/// `pdpp-cli`, the `formats` benchmark of `pdpp-import` and the `events` benchmark of `pdpp-events`. Timings vary from machine to machine, so each row is a ratio of two things measured in the same run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Passed to the benchmark as they are; `cargo xtask bench -- --help` lists what it takes.
@@ -23,7 +23,12 @@ pub(crate) fn bench(workspace: &Workspace, options: &Options) -> Result<()> {
     let benches: &[(&str, &str)] = if one_part {
         &[("pdpp-server", "resource_server")]
     } else {
-        &[("pdpp-server", "resource_server"), ("pdpp-cli", "stdio"), ("pdpp-import", "formats")]
+        &[
+            ("pdpp-server", "resource_server"),
+            ("pdpp-cli", "stdio"),
+            ("pdpp-import", "formats"),
+            ("pdpp-events", "events"),
+        ]
     };
     for (package, name) in benches {
         let mut bench = workspace.cargo(["bench", "--locked", "-p", package, "--bench", name, "--"]);

@@ -2,8 +2,9 @@
 //!
 //! The Python and the TypeScript SDK are what most hosts are built on. Each starts `pdpp mcp` over a loaded data
 //! directory, lists what is offered, calls every tool that reads, provokes errors, and checks the results against the
-//! declared output schemas. The calls are in `plan.rs`; the clients are in `xtask/clients`. A public OAuth client then
-//! goes through the flows of the authorization server.
+//! declared output schemas. The calls are in `plan.rs`; the clients are in `xtask/clients`. One more client receives
+//! events, and checks their signatures with a library that is not ours; another, an OAuth client, goes through the flows
+//! of the authorization server.
 
 mod oauth;
 mod plan;
@@ -38,8 +39,13 @@ pub(crate) fn clients(workspace: &Workspace) -> Result<()> {
     python.arg(workspace.path("xtask/clients/python_client.py")).arg(&plan);
     let mut typescript = npm.node(&workspace.path("xtask/clients/typescript_client.mjs"));
     typescript.arg(&plan).arg(npm.root());
+    // The records of the import are its own; the archive of the others stays as it is.
+    let receiving = Archive::load(workspace, &pdpp, &scratch.path().join("webhooks"))?;
+    let mut webhooks = Command::new(venv.program("python"));
+    webhooks.arg(workspace.path("xtask/clients/webhooks.py")).arg(&pdpp).arg(&receiving.data);
+    webhooks.arg(workspace.path(MANIFEST));
     let mut failed = Vec::new();
-    for (name, mut client) in [("Python", python), ("TypeScript", typescript)] {
+    for (name, mut client) in [("Python", python), ("TypeScript", typescript), ("webhook", webhooks)] {
         let status = process::finish_within(client.current_dir(scratch.path()), LONGEST_RUN)?;
         if !status.success() {
             failed.push(name);

@@ -53,9 +53,19 @@ impl ClientPrincipal {
         Ok(Self { subject_id, client_id, token_id, grants })
     }
 
+    /// Whose data.
+    pub fn subject_id(&self) -> &SubjectId {
+        &self.subject_id
+    }
+
     /// The client.
     pub fn client_id(&self) -> &ClientId {
         &self.client_id
+    }
+
+    /// The token's public name.
+    pub fn token_id(&self) -> Option<&TokenId> {
+        self.token_id.as_ref()
     }
 
     /// The active grants, in the token's order.

@@ -10,7 +10,7 @@ use http::header::{CONTENT_TYPE, HeaderName, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use pdpp_access::Denial;
 use pdpp_store::StoreError;
-use pdpp_wire::{AvailableConnection, Code, ErrorBody, ErrorEnvelope};
+use pdpp_wire::{AvailableConnection, Code, ErrorBody, ErrorEnvelope, ErrorType};
 
 use crate::rendering::real_label;
 
@@ -21,6 +21,8 @@ pub struct ApiError(Box<Parts>);
 #[derive(Debug)]
 struct Parts {
     code: Code,
+    /// Another status than the code's own.
+    status: Option<u16>,
     message: String,
     param: Option<String>,
     available_connections: Vec<AvailableConnection>,
@@ -61,6 +63,7 @@ impl ApiError {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self(Box::new(Parts {
             code,
+            status: None,
             message: message.into(),
             param: None,
             available_connections: Vec::new(),
@@ -74,6 +77,13 @@ impl ApiError {
     /// A failure inside the server; the cause goes to the log only.
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::new(Code::ApiError, "Something failed inside the server.").because(cause)
+    }
+
+    /// Answers with another status than the code's own, where the protocol says so.
+    #[must_use]
+    pub(crate) fn status(mut self, status: u16) -> Self {
+        self.0.status = Some(status);
+        self
     }
 
     /// Names the parameter to blame.
@@ -152,7 +162,7 @@ impl ApiError {
         let metadata = context.resource_metadata.filter(|_| unauthenticated);
         let body = ErrorEnvelope {
             error: ErrorBody {
-                error_type: parts.code.error_type(),
+                error_type: parts.status.map_or(parts.code.error_type(), ErrorType::of_status),
                 code: parts.code,
                 message: parts.message,
                 param: parts.param,
@@ -164,7 +174,7 @@ impl ApiError {
             },
         };
         let mut response = Response::new(serde_json::to_vec(&body).unwrap_or_default().into());
-        *response.status_mut() = status(parts.code);
+        *response.status_mut() = status(parts.status.unwrap_or(parts.code.status()));
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if unauthenticated {
@@ -177,8 +187,8 @@ impl ApiError {
 }
 
 /// Codes of single ingest lines have no status of their own; as an answer they are bad requests.
-fn status(code: Code) -> StatusCode {
-    StatusCode::from_u16(code.status()).unwrap_or(StatusCode::BAD_REQUEST)
+fn status(status: u16) -> StatusCode {
+    StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST)
 }
 
 fn challenge(metadata: Option<&str>, token_presented: bool) -> HeaderValue {

@@ -50,9 +50,7 @@ impl ApiState {
     pub(crate) fn count_stranger(&self, peer: Option<Peer>) -> Result<(), ApiError> {
         match peer.filter(|peer| !peer.0.is_loopback()) {
             None => Ok(()),
-            Some(peer) => {
-                self.take(STRANGERS, &peer.0.to_string(), "address").map_err(|paused| paused.error)
-            }
+            Some(peer) => self.take(STRANGERS, &peer.0.to_string(), "address").map_err(|paused| paused.error),
         }
     }
 

@@ -57,6 +57,8 @@ pub enum Verb {
     Post,
     /// `PUT`.
     Put,
+    /// `PATCH`.
+    Patch,
     /// `DELETE`.
     Delete,
 }
@@ -266,6 +268,7 @@ impl Verb {
             Self::Get => "GET",
             Self::Post => "POST",
             Self::Put => "PUT",
+            Self::Patch => "PATCH",
             Self::Delete => "DELETE",
         }
     }

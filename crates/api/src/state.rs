@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pdpp_access::{Clock, Entropy, Sealer, Throttle, TokenAuthority};
-use pdpp_store::{Ledger, Store};
+use pdpp_store::{EventService, Ledger, Store};
 use tokio::sync::Semaphore;
 
 use crate::search::{Rankings, SearchModes};
@@ -25,6 +25,8 @@ pub struct ApiState {
     pub sealer: Sealer,
     /// The ways of searching.
     pub search: SearchModes,
+    /// Who makes event subscriptions, if anybody does.
+    pub events: Option<Arc<dyn EventService>>,
     /// The settings.
     pub settings: ApiSettings,
     pub(crate) rankings: Rankings,
@@ -95,6 +97,7 @@ impl ApiState {
             entropy,
             sealer,
             search: SearchModes::default(),
+            events: None,
             settings,
             rankings: Rankings::default(),
             permits,
@@ -109,6 +112,12 @@ impl ApiState {
     #[must_use]
     pub fn with_search(self, search: SearchModes) -> Self {
         Self { search, ..self }
+    }
+
+    /// Lets clients subscribe to events.
+    #[must_use]
+    pub fn with_events(self, events: Arc<dyn EventService>) -> Self {
+        Self { events: Some(events), ..self }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::route::Route;
 use crate::routes::{
-    aggregate, blob, blob_upload, connectors, delete, discovery, field_window, health, ingest, manifests,
-    record, records, schema, search, state, stream, streams,
+    aggregate, blob, blob_upload, connectors, delete, discovery, event_subscriptions, field_window, health,
+    ingest, manifests, record, records, schema, search, state, stream, streams,
 };
 
 pub(crate) static ROUTES: &[Route] = &[
@@ -28,6 +28,13 @@ pub(crate) static ROUTES: &[Route] = &[
     search::HYBRID,
     blob::ROUTE,
     blob_upload::ROUTE,
+    event_subscriptions::LIST,
+    event_subscriptions::CREATE,
+    event_subscriptions::ONE,
+    event_subscriptions::UPDATE,
+    event_subscriptions::DELETE,
+    event_subscriptions::TEST,
+    event_subscriptions::DELIVERIES,
     ingest::ROUTE,
     state::READ,
     state::WRITE,

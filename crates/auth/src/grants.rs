@@ -84,14 +84,24 @@ impl LocalAuthority {
         subject_id: &SubjectId,
         order: GrantOrder,
     ) -> Result<Issued, AuthFault> {
-        let now = self.clock.now();
-        check_order(&order, now)?;
-        let grants = self.resolve(subject_id, &order, now).await?;
-        refuse_overlaps(&grants, now)?;
+        let grants = self.preview_grants(subject_id, &order).await?;
         let (access_token, token) =
             self.new_token(subject_id, order.client_id, grants.iter().map(id_of), order.expires_at);
         self.store.issue(&grants, &token).await?;
         Ok(Issued { grants, access_token, token_id: token.token_id, expires_at: token.expires_at })
+    }
+
+    /// The grants an order would make, without making them: so that the owner can see what they open.
+    pub async fn preview_grants(
+        &self,
+        subject_id: &SubjectId,
+        order: &GrantOrder,
+    ) -> Result<Vec<Grant>, AuthFault> {
+        let now = self.clock.now();
+        check_order(order, now)?;
+        let grants = self.resolve(subject_id, order, now).await?;
+        refuse_overlaps(&grants, now)?;
+        Ok(grants)
     }
 
     /// Issues another token. A single-use grant gave its only one when it was made.

@@ -26,10 +26,11 @@ pub use grants::{
 pub use http::{Asked, ENDPOINTS, Endpoint, MAX_BODY, SESSION_COOKIE, answer, overdue};
 pub use ids::local_client_id;
 pub use oauth::{
-    AgentOutcome, AgentStarted, Approved, AuthorizationServer, AuthorizeOutcome, AuthorizeRequest,
-    ClientMetadata, ConsentHandle, DATA_ACCESS, Detail, DeviceStarted, Document, Entry, Handover,
-    Introspection, KnownClient, Limit, MetadataDocuments, Narrowing, Necessity, NoDocuments, OAuthFault,
-    OAuthSettings, Pushed, Registered, Review, SignedIn, SourceNarrowing, StreamAsk, TokenAnswer,
+    AI_TRAINING, AgentOutcome, AgentStarted, Approved, AuthorizationServer, AuthorizeOutcome,
+    AuthorizeRequest, Challenge, ClientClaims, ClientMetadata, ConsentHandle, DATA_ACCESS, Detail,
+    DetailSource, DeviceStarted, Document, Entry, Handover, Introspection, KnownClient, Limit,
+    MetadataDocuments, Narrowing, Necessity, NoDocuments, OAuthFault, OAuthSettings, Pushed, Registered,
+    Review, SignedIn, SourceNarrowing, StreamAsk, TokenAnswer,
 };
 pub use owner::{IssuedOwnerToken, OwnerReset};
 pub use selection::{DEFAULT_PURPOSE, SelectionArgs, parse_selections};

@@ -54,7 +54,7 @@ impl LocalAuthority {
         Ok(IssuedOwnerToken { access_token, token_id, expires_at })
     }
 
-    /// Sets a new passphrase and ends every owner token and every session.
+    /// Sets a new passphrase, ends every owner token and every session, and forgets every passkey.
     pub async fn reset_owner(
         &self,
         subject_id: &SubjectId,
@@ -64,6 +64,7 @@ impl LocalAuthority {
         let now = self.clock.now();
         let revoked_tokens = self.store.revoke_owner_tokens(subject_id, now).await?;
         self.store.revoke_sessions(subject_id, None, now).await?;
+        self.store.remove_passkeys(subject_id, None).await?;
         Ok(OwnerReset { revoked_tokens })
     }
 
@@ -74,9 +75,14 @@ impl LocalAuthority {
 
     /// Sets the passphrase.
     pub async fn set_passphrase(&self, subject_id: &SubjectId, passphrase: &Secret) -> Result<(), AuthFault> {
-        let (passphrase, entropy) = (passphrase.clone(), Arc::clone(&self.entropy));
-        let phc = aside(move || passphrase::hash(&passphrase, &*entropy)).await??;
+        let phc = self.hash_passphrase(passphrase).await?;
         Ok(self.store.set_passphrase(subject_id, &phc).await?)
+    }
+
+    /// A passphrase as it is kept.
+    pub(crate) async fn hash_passphrase(&self, passphrase: &Secret) -> Result<String, AuthFault> {
+        let (passphrase, entropy) = (passphrase.clone(), Arc::clone(&self.entropy));
+        aside(move || passphrase::hash(&passphrase, &*entropy)).await?
     }
 
     /// Whether this is the passphrase; never when none was set.

@@ -140,9 +140,19 @@ fn only_connection<'c>(
 
 fn ambiguous(name: &str, offered: impl Iterator<Item = AvailableConnection>) -> Denial {
     let offered: Vec<_> = offered.collect();
+    // A label that two of them bear tells them apart no better than the stream did.
+    let is_clear =
+        |label: &str| offered.iter().filter(|one| one.display_name.as_deref() == Some(label)).count() == 1;
     let spellings: Vec<_> = offered
         .iter()
-        .map(|one| format!("{}/{name}", one.display_name.as_deref().unwrap_or(one.connection_id.as_str())))
+        .map(|one| {
+            let source = one.connector_key.as_ref().map(ToString::to_string).unwrap_or_default();
+            match one.display_name.as_deref() {
+                Some(label) if is_clear(label) => format!("{label}/{name} ({source})"),
+                Some(label) => format!("{}/{name} ({source}, {label})", one.connection_id),
+                None => format!("{}/{name} ({source})", one.connection_id),
+            }
+        })
         .collect();
     refused(format!("Several connections have the stream '{name}'. Write one of: {}.", spellings.join(", ")))
         .choose_from(offered)

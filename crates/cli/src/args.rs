@@ -7,9 +7,11 @@ use clap::{Args, Parser, Subcommand};
 use directories::ProjectDirs;
 
 use crate::commands::{
-    audit, collect, connections, demo, export, extract_text, grant, import, mcp, owner, read, reference,
-    serve, streams, verify,
+    audit, backup, collect, completions, connect, connections, demo, disconnect, doctor, events, export,
+    extract_text, grant, import, man, mcp, owner, read, reference, restore, serve, setup, streams, token,
+    verify,
 };
+use crate::screen::quoted;
 
 /// Keep your data in one place, and let assistants read small, provable pieces of it.
 ///
@@ -35,9 +37,19 @@ pub(crate) enum Command {
     Grant(grant::GrantArgs),
     Owner(owner::OwnerArgs),
     Audit(audit::AuditArgs),
+    Events(events::EventsArgs),
     Mcp(mcp::McpArgs),
+    Setup(setup::SetupArgs),
+    Connect(connect::ConnectArgs),
+    Token(token::TokenArgs),
+    Disconnect(disconnect::DisconnectArgs),
     Read(read::ReadArgs),
+    Backup(backup::BackupArgs),
+    Restore(restore::RestoreArgs),
     Verify(verify::VerifyArgs),
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     #[command(hide = true)]
     ExtractText(extract_text::ExtractTextArgs),
     #[command(hide = true)]
@@ -57,9 +69,24 @@ impl DataArgs {
     pub(crate) fn path(&self) -> anyhow::Result<PathBuf> {
         match &self.data {
             Some(path) => Ok(path.clone()),
-            None => ProjectDirs::from("", "", "pdpp")
-                .map(|dirs| dirs.data_dir().to_owned())
+            None => usual_data()
                 .context("this account has no home directory; say where the data is with --data DIR"),
         }
     }
+
+    /// What must follow a command that somebody else will run on the same data: nothing where it lies in its usual
+    /// place, because the variable that says otherwise may be unknown there.
+    pub(crate) fn flag(&self) -> String {
+        match &self.data {
+            Some(path) if Some(path) != usual_data().as_ref() => {
+                let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                format!(" --data {}", quoted(&whole.display().to_string()))
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+fn usual_data() -> Option<PathBuf> {
+    ProjectDirs::from("", "", "pdpp").map(|dirs| dirs.data_dir().to_owned())
 }

@@ -2,7 +2,8 @@
 //!
 //! 0 success, 1 anything else, 64 a command line we do not understand, 74 a store or disk that
 //! fails. `read` answers as its server does: 2 a wrong call or no credential, 3, 4 and 5 for 401, 403
-//! and 404, 69 a server nobody reaches. `mcp` stops with 77 when it would act as the owner and with 78
+//! and 404, 69 a server nobody reaches. `connect`, `token` and `disconnect` end with 69 whenever there is no access.
+//! `mcp` stops with 77 when it would act as the owner and with 78
 //! when it has no credential. A closed pipe is success: whoever read us had enough.
 
 use std::ffi::OsStr;
@@ -38,7 +39,7 @@ pub(crate) enum EndCode {
     Forbidden = 4,
     /// The server has no such thing.
     NotFound = 5,
-    /// Nobody answers.
+    /// Nobody answers, or gives access.
     Unreachable = 69,
     /// It would have acted as the owner.
     OwnerRefused = 77,

@@ -1,11 +1,16 @@
 //! The one binary, `pdpp`: arguments become one command, its output and its exit code.
 
 mod args;
+mod asking;
 mod commands;
 mod credential;
 mod exit;
+mod holdings;
 mod moment;
 mod passphrase;
+
+mod prompt;
+mod screen;
 mod terminal;
 
 use std::process::ExitCode;

@@ -9,6 +9,11 @@ use std::io::{self, IsTerminal as _, Write as _};
 use pdpp_evidence::neutralise;
 use serde::Serialize;
 
+use crate::screen;
+
+/// Below so many columns a table that does not fit is shown as lines.
+const NARROW: usize = 60;
+
 /// Text that cannot control a terminal.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
     neutralise(text).text
@@ -32,16 +37,17 @@ pub(crate) fn note(text: &str) {
 
 /// Prints a value as JSON on lines of its own.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    let text = serde_json::to_string_pretty(value)?;
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
+    Ok(for_program(&serde_json::to_string_pretty(value)?)?)
 }
 
 /// Prints a value as JSON on one line.
 pub(crate) fn json_line(value: &impl Serialize) -> anyhow::Result<()> {
-    let text = serde_json::to_string(value)?;
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
+    Ok(for_program(&serde_json::to_string(value)?)?)
+}
+
+/// Text for a program: every character as it is, unless a person's terminal is what reads it.
+pub(crate) fn for_program(text: &str) -> io::Result<()> {
+    if is_watched() { line(text) } else { verbatim(text) }
 }
 
 /// Whether a person is watching standard output.
@@ -62,6 +68,10 @@ pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -
             *width = (*width).max(cell.chars().count());
         }
     }
+    let needed = widths.iter().sum::<usize>() + 2 * (N - 1);
+    if screen::columns().is_some_and(|columns| columns < NARROW && columns < needed) {
+        return stacked(headings, &safe_rows);
+    }
     let print = |cells: [&str; N]| {
         let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
         let text = padded.collect::<Vec<_>>().join("  ");
@@ -70,6 +80,19 @@ pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -
     print(headings)?;
     for row in &safe_rows {
         print(row.each_ref().map(AsRef::as_ref))?;
+    }
+    Ok(())
+}
+
+/// Rows below each other, a line per cell, for a terminal too narrow for columns.
+fn stacked<const N: usize>(headings: [&str; N], rows: &[[Cow<'_, str>; N]]) -> io::Result<()> {
+    for (number, row) in rows.iter().enumerate() {
+        if number > 0 {
+            writeln!(io::stdout())?;
+        }
+        for (heading, cell) in headings.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
+            writeln!(io::stdout(), "{}", screen::wrapped(&format!("{heading}: {cell}"), ""))?;
+        }
     }
     Ok(())
 }

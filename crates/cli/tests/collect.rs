@@ -122,6 +122,7 @@ fn a_connector_gets_none_of_our_settings_and_a_question_without_a_terminal_is_ca
     let (succeeded, _, said) = collect(&pdpp, &[], &[&keep, ask, RECORD, DONE]);
     assert!(succeeded, "{said}");
     assert!(said.contains(r#""status":"cancelled""#) && said.contains("q1"), "{said}");
+    assert!(said.contains("no terminal to answer on") && said.contains("code?"), "{said}");
     assert!(!std::fs::read_to_string(environment).unwrap().contains("PDPP_"));
 }
 
@@ -133,4 +134,167 @@ fn a_connector_that_cannot_be_started_is_said() {
     assert!(said.contains("cannot start /nowhere/connector"), "{said}");
     let (code, said) = pdpp.fails(&["collect", "--manifest", &manifest, "--stream", "x", "--", "true"]);
     assert!(code == 64 && said.contains("no stream 'x'"), "{said}");
+}
+
+/// What somebody sees and types at a terminal on which a connector runs: the `script` program makes the terminal.
+#[cfg(target_os = "linux")]
+mod at_a_terminal {
+    use std::io::{Read as _, Write as _};
+    use std::process::{Child, ChildStdin, Stdio};
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A person at a terminal.
+    struct Person {
+        child: Child,
+        keyboard: Option<ChildStdin>,
+        screen: mpsc::Receiver<Vec<u8>>,
+        seen: String,
+    }
+
+    impl Person {
+        fn runs(pdpp: &Pdpp, script: &[&str]) -> Self {
+            let manifest = pdpp.write("bank.json", MANIFEST);
+            let connector = pdpp.write("connector.sh", format!("read start\n{}", script.join("\n")));
+            let ready = pdpp.command(&["collect", "--manifest", &manifest, "--", "/bin/sh", &connector]);
+            let words = std::iter::once(ready.get_program()).chain(ready.get_args());
+            let line: Vec<String> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
+            let mut command = std::process::Command::new("script");
+            command
+                .args(["-q", "-e", "-c", &line.join(" "), "/dev/null"])
+                .env_clear()
+                .env("SHELL", "/bin/sh");
+            command.envs(ready.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            let keyboard = child.stdin.take();
+            let mut output = child.stdout.take().unwrap();
+            let (sender, screen) = mpsc::channel();
+            thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while let Ok(count @ 1..) = output.read(&mut buffer) {
+                    if sender.send(buffer[..count].to_vec()).is_err() {
+                        break;
+                    }
+                }
+            });
+            Self { child, keyboard, screen, seen: String::new() }
+        }
+
+        /// Waits until something stands on the screen.
+        #[track_caller]
+        fn sees(&mut self, words: &str) {
+            while !self.seen.contains(words) {
+                let more = self.screen.recv_timeout(Duration::from_mins(1));
+                let more = more.unwrap_or_else(|_| panic!("no {words:?} in {:?}", self.seen));
+                self.seen.push_str(&String::from_utf8_lossy(&more));
+            }
+        }
+
+        fn types(&mut self, keys: &str) {
+            let keyboard = self.keyboard.as_mut().unwrap();
+            keyboard.write_all(keys.as_bytes()).and_then(|()| keyboard.flush()).unwrap();
+        }
+
+        /// Everything that was on the screen, and whether the run succeeded.
+        fn ends(mut self) -> (bool, String) {
+            while let Ok(more) = self.screen.recv_timeout(Duration::from_mins(1)) {
+                self.seen.push_str(&String::from_utf8_lossy(&more));
+            }
+            (self.child.wait().unwrap().success(), self.seen)
+        }
+    }
+
+    /// A connector's question; its answer is kept in a file of the test.
+    fn question(pdpp: &Pdpp, kind: &str, more: &str) -> String {
+        let kept = pdpp.path("answer.json");
+        format!(
+            "echo '{{\"type\":\"INTERACTION\",\"request_id\":\"q1\",\"kind\":\"{kind}\",\"message\":\"Please help\"{more}}}'\nread -r answer; printf '%s' \"$answer\" > {}",
+            kept.display()
+        )
+    }
+
+    fn answer(pdpp: &Pdpp) -> Value {
+        serde_json::from_slice(&std::fs::read(pdpp.path("answer.json")).unwrap()).unwrap()
+    }
+
+    const CREDENTIALS: &str =
+        r#","schema":{"properties":{"username":{"type":"string"},"password":{"type":"string"}}}"#;
+
+    #[test]
+    fn credentials_are_typed_unseen_and_kept_nowhere() {
+        let pdpp = Pdpp::new();
+        let ask = question(&pdpp, "credentials", CREDENTIALS);
+        let mut person = Person::runs(&pdpp, &[&ask, RECORD, DONE]);
+        person.sees("Please help");
+        person.sees("username: ");
+        person.types("ana\n");
+        person.sees("password: ");
+        person.types("hunter-twelve\n");
+        let (succeeded, seen) = person.ends();
+        assert!(succeeded, "{seen}");
+        assert!(seen.contains("ana") && !seen.contains("hunter"), "{seen}");
+        let given = answer(&pdpp);
+        assert_eq!((&given["request_id"], &given["status"]), (&json!("q1"), &json!("success")));
+        assert_eq!(given["data"], json!({"username": "ana", "password": "hunter-twelve"}));
+        let mut pending = vec![pdpp.data()];
+        while let Some(folder) = pending.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    pending.push(path);
+                } else {
+                    let bytes = std::fs::read(&path).unwrap();
+                    let is_kept = bytes.windows(6).any(|part| part == b"hunter");
+                    assert!(!is_kept, "{} keeps the password", path.display());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_code_and_a_thing_to_do_are_asked_for() {
+        let pdpp = Pdpp::new();
+        let mut person = Person::runs(&pdpp, &[&question(&pdpp, "otp", ""), DONE]);
+        person.sees("code: ");
+        person.types("123456\n");
+        assert!(person.ends().0);
+        assert_eq!(answer(&pdpp)["data"], json!({"code": "123456"}));
+        for (typed, status) in [("y\n", "success"), ("\n", "cancelled")] {
+            let mut person = Person::runs(&pdpp, &[&question(&pdpp, "manual_action", ""), DONE]);
+            person.sees("Done? [y/N] ");
+            person.types(typed);
+            person.ends();
+            assert_eq!(answer(&pdpp)["status"], status);
+        }
+    }
+
+    #[test]
+    fn somebody_can_give_up_and_the_terminal_is_as_it_was() {
+        let pdpp = Pdpp::new();
+        let ask = question(&pdpp, "credentials", "");
+        let again = ask.replace("answer.json", "second.json").replace("credentials", "otp");
+        let mut person = Person::runs(&pdpp, &[&ask, &again, DONE]);
+        person.sees("value: ");
+        person.types("half\u{3}");
+        person.sees("code: ");
+        person.types("visible\n");
+        let (_, seen) = person.ends();
+        assert_eq!(answer(&pdpp)["status"], "cancelled");
+        assert!(seen.contains("visible") && !seen.contains("half"), "{seen}");
+    }
+
+    #[test]
+    fn a_question_that_nobody_answers_in_time_is_over() {
+        let pdpp = Pdpp::new();
+        let ask = question(&pdpp, "credentials", r#","timeout_seconds":0.3"#);
+        let person = Person::runs(&pdpp, &[&ask, DONE]);
+        let (_, seen) = person.ends();
+        assert!(seen.contains("No answer came in time"), "{seen}");
+        let given = answer(&pdpp);
+        assert_eq!((&given["status"], given.get("data")), (&json!("timeout"), None));
+    }
 }

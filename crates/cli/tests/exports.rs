@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::support::{Pdpp, text};
 
-fn exports() -> PathBuf {
+pub(crate) fn exports() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/exports")
 }
 
 /// Every sample export, by its folder.
-fn samples() -> Vec<String> {
+pub(crate) fn samples() -> Vec<String> {
     let listed = fs::read_dir(exports()).unwrap().map(|entry| entry.unwrap().path());
     let mut names: Vec<String> = listed
         .filter(|path| path.is_dir())
@@ -33,7 +33,7 @@ fn sample(name: &str) -> String {
 }
 
 /// The receipts of an import, one per connection.
-fn receipts(receipt: &Value) -> Vec<Value> {
+pub(crate) fn receipts(receipt: &Value) -> Vec<Value> {
     match receipt.get("connections").and_then(Value::as_array) {
         Some(several) => several.clone(),
         None => vec![receipt.clone()],
@@ -46,7 +46,7 @@ fn total(receipt: &Value, member: &str) -> u64 {
 }
 
 /// Everything a data directory holds, by connector, stream and key.
-fn contents(pdpp: &Pdpp, folder: &str) -> BTreeMap<String, Value> {
+pub(crate) fn contents(pdpp: &Pdpp, folder: &str) -> BTreeMap<String, Value> {
     let folder = pdpp.path(folder);
     pdpp.ok(&["export", folder.to_str().unwrap()]);
     let index: Value = serde_json::from_slice(&fs::read(folder.join("pdpp-export.json")).unwrap()).unwrap();
@@ -225,4 +225,32 @@ fn a_sentence_from_an_export_is_found_and_gone_with_its_connection() {
     let said = pdpp.ok(&["connections", "remove", &text(&receipt["connection_id"]), "--yes"]);
     assert!(said.contains("1 records"), "{said}");
     assert_eq!(hits("marmalade+dinghy"), 0);
+}
+
+#[test]
+fn a_database_file_holds_every_record_as_a_row() {
+    let pdpp = Pdpp::new();
+    pdpp.ok(&["import", &sample("mail"), &sample("whatsapp")]);
+    let file = pdpp.path("all.sqlite");
+    let told = pdpp.json(&["export", "--format", "sqlite", file.to_str().unwrap(), "--json"]);
+    let database = rusqlite::Connection::open(&file).unwrap();
+    let count = |table: &str| -> u64 {
+        let sql = format!("SELECT count(*) FROM \"{table}\"");
+        database.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap().try_into().unwrap()
+    };
+    for held in pdpp.json(&["streams", "--json"]).as_array().unwrap() {
+        let table = format!("{}_{}", text(&held["connector_key"]), text(&held["stream"]));
+        assert_eq!(count(&table), held["record_count"].as_u64().unwrap(), "{table}");
+    }
+    let sum: u64 =
+        told["connections"].as_array().unwrap().iter().map(|each| each["blobs"].as_u64().unwrap()).sum();
+    assert!(sum > 0 && count("_blobs") <= sum, "{told}");
+    let found: String = database
+        .query_row("SELECT subject FROM mail_messages WHERE _key = 'berth-7@boats.example'", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert_eq!(found, "Berth seven für April");
+    let (code, said) = pdpp.fails(&["export", "--format", "sqlite", file.to_str().unwrap()]);
+    assert!(code == 64 && said.contains("there already"), "{code} {said}");
 }

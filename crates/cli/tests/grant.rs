@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Pdpp, text};
+use crate::support::{Pdpp, Terminal, text};
 
 #[test]
 fn a_grant_opens_exactly_its_slice() {
@@ -81,4 +81,105 @@ fn impossible_grants_say_why() {
     check(&[], 64, "--stream");
     let (code, said) = Pdpp::new().fails(&["grant", "list"]);
     assert!(code == 1 && said.contains("pdpp import"), "{said}");
+}
+
+#[test]
+fn what_a_grant_opens_is_said_before_it_is_made() {
+    let pdpp = Pdpp::with_sample();
+    let args = [
+        "grant",
+        "create",
+        "--client",
+        "x",
+        "--stream",
+        "messages:text,sent_at",
+        "--since",
+        "2025-10-01",
+        "--json",
+    ];
+    let output = pdpp.run(&args);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let server = pdpp.serve();
+    let page =
+        server.client(&text(&made["access_token"])).get("/v1/streams/messages/records?limit=1&count=exact");
+    let count = page.body["meta"]["count"]["value"].as_u64().unwrap();
+    assert!(
+        said.contains(&format!("This opens {count} records: ")) && said.contains("(3 of "),
+        "{count} {said}"
+    );
+}
+
+#[test]
+fn the_way_to_an_assistant_is_named() {
+    let pdpp = Pdpp::with_sample();
+    let output = pdpp.run(&["grant", "create", "--client", "x", "--stream", "messages"]);
+    let (out, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let id = out.split_whitespace().nth(1).unwrap();
+    let data = pdpp.data().display().to_string();
+    assert!(said.contains(&format!("pdpp mcp --grant {id} --data {data}")), "{said}");
+    let output = pdpp.run(&["grant", "create", "--client", "x", "--stream", "messages", "--single-use"]);
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("pdpp mcp"), "its one token is all it gives");
+}
+
+#[test]
+fn an_ambiguous_stream_names_the_connections_by_their_labels() {
+    let pdpp = Pdpp::new();
+    for label in ["Home", "Work"] {
+        let (manifest, records) =
+            (crate::support::fixture("manifest.json"), crate::support::fixture("records.jsonl"));
+        pdpp.ok(&["import", "--manifest", &manifest, &records, "--connection", label]);
+    }
+    let (code, said) = pdpp.fails(&["grant", "create", "--client", "x", "--stream", "messages"]);
+    assert!(
+        code == 1 && said.contains("Home/messages (harbour-chat), Work/messages (harbour-chat)"),
+        "{said}"
+    );
+    pdpp.ok(&["grant", "create", "--client", "x", "--stream", "Work/messages"]);
+}
+
+#[test]
+fn what_is_not_said_is_asked_on_a_terminal() {
+    let pdpp = Pdpp::with_sample();
+    let mut terminal = Terminal::start(pdpp.command(&["grant", "create"]), 100);
+    terminal.answer("Who is it for?", "");
+    terminal.answer("it needs a name", "notes assistant");
+    terminal.wait_for("Harbour chat");
+    let streams = pdpp.json(&["streams", "--json"]);
+    let filled = streams.as_array().unwrap().iter().filter(|held| held["record_count"] != json!(0));
+    let place = filled.clone().position(|held| held["stream"] == json!("messages")).unwrap() + 1;
+    terminal.answer("Which may it read?", "99");
+    terminal.answer("no number from 1 to", &place.to_string());
+    terminal.answer("Which? Numbers", "headline");
+    terminal.answer("Only records since?", "2025-10-01");
+    terminal.answer("When does it end?", "soon");
+    terminal.answer("no time", "7d");
+    terminal.wait_for("This opens ");
+    terminal.answer("Make this grant?", "");
+    terminal.wait_for("token ");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let grants = pdpp.json(&["grant", "list", "--json"]);
+    let grant = &grants[0]["grant"];
+    assert_eq!(grant["client"]["client_id"], json!("local-notes-assistant"), "{grant}");
+    assert_eq!(grant["streams"][0]["name"], json!("messages"));
+    assert!(text(&grant["streams"][0]["time_constraint"]["since"]).starts_with("2025-10-01"));
+    assert!(!grant["streams"][0]["fields"].as_array().unwrap().contains(&json!("text")), "{grant}");
+}
+
+#[test]
+fn no_at_the_end_makes_nothing() {
+    let pdpp = Pdpp::with_sample();
+    let mut terminal = Terminal::start(pdpp.command(&["grant", "create", "--client", "x"]), 20);
+    terminal.answer("or all:", "all");
+    let streams = pdpp.json(&["streams", "--json"]);
+    for _ in streams.as_array().unwrap().iter().filter(|held| held["record_count"] != json!(0)) {
+        terminal.answer("Enter for all:", "");
+    }
+    terminal.answer("Only records since?", "");
+    terminal.answer("30 days:", "");
+    terminal.answer("[Y/n]", "n");
+    let (code, shown) = terminal.end();
+    assert!(code == 1 && shown.contains("nothing was made"), "{code} {shown}");
+    assert_eq!(pdpp.json(&["grant", "list", "--json"]), json!([]));
 }

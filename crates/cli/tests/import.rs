@@ -74,7 +74,7 @@ fn nothing_loaded_is_a_failure_and_leaves_no_connection() {
     let output = pdpp.run(&args);
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.starts_with("(none)") && !said.contains("connection"), "{said}");
+    assert!(said.starts_with("jsonl: nothing could be loaded") && !said.contains("connection"), "{said}");
     let receipt = pdpp.run(&[&args[..], &["--json"]].concat()).stdout;
     let receipt: serde_json::Value = serde_json::from_slice(&receipt).unwrap();
     assert_eq!(receipt["connection_id"], json!(null));

@@ -3,21 +3,33 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod audit;
+mod backup;
 mod bad_input;
 mod collect;
+mod completions;
+mod connect;
 mod connections;
 mod crash;
 mod demo;
+mod doctor;
+mod edited_exports;
+mod events;
 mod exports;
+mod full_disk;
 mod grant;
+mod hostile_documents;
+mod hostile_exports;
 mod import;
 mod journeys;
+mod list_search;
 mod mcp;
 mod mcp_http;
 mod oauth2_client;
 mod owner;
+mod parity;
 mod read;
 mod serve;
+mod setup;
 mod support;
 mod two_processes;
 mod verify;

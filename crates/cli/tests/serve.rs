@@ -16,6 +16,18 @@ fn it_says_when_it_is_alive_and_ready() {
 }
 
 #[test]
+fn while_nobody_is_the_owner_it_prints_a_link_that_makes_one() {
+    let pdpp = Pdpp::with_sample();
+    let server = pdpp.serve();
+    let secret = server.said_after("/owner/first-run?secret=");
+    assert!(secret.len() >= 32 && secret.bytes().all(|byte| byte.is_ascii_hexdigit()), "{secret}");
+    let page = |secret: &str| server.anonymous().get(&format!("/owner/first-run?secret={secret}")).status;
+    assert_eq!((page(&secret), page("0")), (200, 404));
+    let next = pdpp.serve().said_after("/owner/first-run?secret=");
+    assert_eq!((page(&secret), page(&next)), (404, 200), "the next start makes another");
+}
+
+#[test]
 fn told_to_stop_it_ends_in_order() {
     let pdpp = Pdpp::with_sample();
     let mut server = pdpp.serve();
@@ -114,4 +126,13 @@ fn a_closed_pipe_is_success() {
     let mut child = pdpp.command(&["streams"]).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn an_address_that_is_taken_is_named_with_the_way_out() {
+    let pdpp = Pdpp::with_sample();
+    let server = pdpp.serve();
+    let (code, said) = pdpp.fails(&["serve", "--listen", server.address()]);
+    assert_eq!(code, 74, "{said}");
+    assert!(said.contains(server.address()) && said.contains("--listen"), "{said}");
 }

@@ -66,3 +66,52 @@ fn a_blob_whose_bytes_are_gone_is_a_finding() {
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(shown.contains("cannot be read"), "{shown}");
 }
+
+#[test]
+fn a_file_that_belongs_to_nobody_is_found_and_removed() {
+    let pdpp = Pdpp::with_sample();
+    let stray = pdpp.data().join("blobs/owner_local/ab").join("ab".repeat(32));
+    fs::create_dir_all(stray.parent().unwrap()).unwrap();
+    fs::write(&stray, "left over").unwrap();
+    let output = pdpp.run(&["verify", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("belongs to no record"));
+    assert!(stray.exists(), "looking changes nothing");
+    let repaired: Value = serde_json::from_str(&pdpp.ok(&["verify", "--repair", "--json"])).unwrap();
+    assert_eq!(repaired["repaired"].as_array().unwrap().len(), 1, "{repaired}");
+    assert!(!stray.exists());
+    assert!(pdpp.ok(&["verify"]).starts_with("all is well"));
+}
+
+#[test]
+fn a_terminal_is_offered_the_repair() {
+    let pdpp = Pdpp::with_sample();
+    let stray = pdpp.data().join("blobs/owner_local/ab").join("ab".repeat(32));
+    fs::create_dir_all(stray.parent().unwrap()).unwrap();
+    fs::write(&stray, "left over").unwrap();
+    let mut terminal = crate::support::Terminal::start(pdpp.command(&["verify"]), 80);
+    terminal.answer("Repair what can be repaired?", "y");
+    let (code, shown) = terminal.end();
+    assert!(code == 0 && shown.contains("all is well"), "{code} {shown}");
+    assert!(!stray.exists());
+}
+
+#[test]
+fn changed_bytes_are_a_finding_that_no_repair_hides() {
+    let pdpp = Pdpp::with_sample();
+    let server = pdpp.serve();
+    let token = pdpp.owner_token();
+    let path = "/v1/blobs?connector_id=harbour-chat&stream=messages&record_key=m_0001&json_path=%40record&mime_type=text%2Fplain";
+    server.client(&token).post(path, "text/plain", "bytes".to_owned());
+    drop(server);
+    let mut folder = pdpp.data().join("blobs/owner_local");
+    for _ in 0..2 {
+        folder = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    }
+    fs::write(&folder, "other").unwrap();
+    let output = pdpp.run(&["verify", "--repair"]);
+    assert_eq!(output.status.code(), Some(1));
+    let (shown, said) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(shown.contains("have changed") && said.contains("backup"), "{shown}{said}");
+}

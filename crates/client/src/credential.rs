@@ -7,9 +7,13 @@
 mod cached;
 mod error;
 mod file;
+mod keep;
 mod place;
+mod private;
 mod refresh;
 
 pub use cached::{CachedCredential, Now};
 pub use error::CredentialError;
+pub(crate) use file::is_owners;
+pub use keep::{Kept, forget, keep, known_client};
 pub use place::CacheRoots;

@@ -6,6 +6,7 @@
 //! decides no access: the server does.
 
 mod answer;
+pub mod authorization;
 mod bearer;
 mod client;
 mod credential;
@@ -17,7 +18,7 @@ mod request;
 pub use answer::Answer;
 pub use bearer::{Bearer, BearerSource, FixedBearer};
 pub use client::{Client, InProcess, Limits};
-pub use credential::{CacheRoots, CachedCredential, CredentialError, Now};
+pub use credential::{CacheRoots, CachedCredential, CredentialError, Kept, Now, forget, keep, known_client};
 pub use error::ClientError;
 pub use provider_url::{ProviderUrl, ProviderUrlError};
 pub use request::Request;

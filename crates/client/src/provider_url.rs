@@ -47,6 +47,26 @@ impl ProviderUrl {
         &self.0
     }
 
+    /// Whether it is this machine's own.
+    pub fn is_loopback(&self) -> bool {
+        self.0.parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(is_loopback))
+    }
+
+    /// An address below it.
+    pub fn join(&self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+
+    /// The address of a well-known document: its name stands between the host and the path.
+    pub fn well_known(&self, name: &str) -> String {
+        let rest = self.0.find("://").map_or(0, |at| at + 3);
+        let (origin, path) = match self.0[rest..].find('/') {
+            Some(at) => self.0.split_at(rest + at),
+            None => (self.0.as_str(), ""),
+        };
+        format!("{origin}/.well-known/{name}{path}")
+    }
+
     /// The host with its port, if one is given.
     pub fn host_and_port(&self) -> &str {
         let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
@@ -83,6 +103,17 @@ mod tests {
             ("http://[::1]:7663", "http://[::1]:7663"),
         ] {
             assert_eq!(ProviderUrl::parse(text).map(|url| url.0).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn well_known_documents_stand_before_the_path() {
+        for (text, expected) in [
+            ("https://a.example", "https://a.example/.well-known/x"),
+            ("https://a.example/t/1", "https://a.example/.well-known/x/t/1"),
+            ("http://localhost:1/t", "http://localhost:1/.well-known/x/t"),
+        ] {
+            assert_eq!(ProviderUrl::parse(text).map(|url| url.well_known("x")).as_deref(), Ok(expected));
         }
     }
 

@@ -12,6 +12,8 @@ use thiserror::Error;
 
 const MAX_BYTES: usize = 1_024;
 const MAX_DEPTH: usize = 16;
+/// Most values one search field of one record has.
+const MOST_ELEMENTS: usize = 1_000;
 
 /// A field path within its bounds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +73,23 @@ impl FieldPath {
         rest.strip_prefix('.')?.split('.').try_fold(value, step)
     }
 
+    /// Every value a search field names, with the path to exactly that value. Where the path meets a list and names
+    /// no index, each element is a value of its own: `attendees.name` gives `attendees.0.name`, `attendees.1.name`, …
+    /// at most [`MOST_ELEMENTS`] in all.
+    pub fn each_under<'v>(&self, top_level: &str, data: &'v Map<String, Value>) -> Vec<(Self, &'v Value)> {
+        let mut found = Vec::new();
+        let (Some(rest), Some(value)) = (self.0.strip_prefix(top_level), data.get(top_level)) else {
+            return found;
+        };
+        let parts: Vec<&str> = match rest.strip_prefix('.') {
+            Some(rest) => rest.split('.').collect(),
+            None if rest.is_empty() => Vec::new(),
+            None => return found,
+        };
+        walk(&mut top_level.to_owned(), value, &parts, &mut found);
+        found
+    }
+
     /// The value at this path in data that was already narrowed to what the reader may see.
     ///
     /// The names present in `data` settle the ambiguity here, so a server that decides access uses
@@ -81,6 +100,33 @@ impl FieldPath {
 
     fn first_part(&self) -> &str {
         self.0.split_once('.').map_or(self.0.as_str(), |(first, _)| first)
+    }
+}
+
+/// Follows the parts of a path, and every element of a list that no part names.
+fn walk<'v>(at: &mut String, value: &'v Value, parts: &[&str], found: &mut Vec<(FieldPath, &'v Value)>) {
+    if found.len() >= MOST_ELEMENTS {
+        return;
+    }
+    let length = at.len();
+    let mut enter = |part: &str, inner: &'v Value, left: &[&str]| {
+        at.push('.');
+        at.push_str(part);
+        walk(at, inner, left, found);
+        at.truncate(length);
+    };
+    match (value, parts.split_first()) {
+        (Value::Array(items), named) if named.is_none_or(|(first, _)| index(first).is_none()) => {
+            for (number, item) in items.iter().enumerate() {
+                enter(&number.to_string(), item, parts);
+            }
+        }
+        (_, None) => found.push((FieldPath(at.clone()), value)),
+        (_, Some((first, others))) => {
+            if let Some(inner) = step(value, first) {
+                enter(first, inner, others);
+            }
+        }
     }
 }
 
@@ -176,6 +222,46 @@ mod tests {
         assert_eq!(path.top_level(|name| name == "a.b"), "a.b");
         assert_eq!(path.top_level(|_| false), "a");
         assert_eq!(FieldPath::parse(".b").unwrap().top_level(|_| false), "");
+    }
+
+    #[test]
+    fn a_list_on_the_way_gives_each_of_its_elements() {
+        let Value::Object(data) = json!({
+            "people": [{"name": "Ana", "mails": ["a", "b"]}, {"name": "Ben"}, 7, [{"name": "deep"}]],
+            "tags": ["x", "y"], "who": {"name": "Cy"}, "a.b": "literal",
+        }) else {
+            unreachable!("the literal above is an object")
+        };
+        let each = |path: &str, top: &str| {
+            let found = FieldPath::parse(path).unwrap().each_under(top, &data);
+            found
+                .iter()
+                .map(|(path, value)| format!("{}={value}", path.as_str()))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(
+            each("people.name", "people"),
+            r#"people.0.name="Ana" people.1.name="Ben" people.3.0.name="deep""#
+        );
+        assert_eq!(each("people.1.name", "people"), r#"people.1.name="Ben""#);
+        assert_eq!(each("who.name", "who"), r#"who.name="Cy""#);
+        assert_eq!(each("a.b", "a.b"), r#"a.b="literal""#);
+        assert_eq!(each("tags", "tags"), r#"tags.0="x" tags.1="y""#);
+        assert_eq!(each("people.mails", "people"), r#"people.0.mails.0="a" people.0.mails.1="b""#);
+        assert_eq!(each("people.none", "people"), "");
+        assert_eq!(each("peoples", "people"), "");
+        for (path, value) in FieldPath::parse("people.name").unwrap().each_under("people", &data) {
+            assert_eq!(path.resolve_under("people", &data), Some(value));
+        }
+    }
+
+    #[test]
+    fn elements_are_bounded() {
+        let many: Vec<Value> =
+            (0..MOST_ELEMENTS + 5).map(|number| json!({"n": number.to_string()})).collect();
+        let data = Map::from_iter([("l".to_owned(), Value::Array(many))]);
+        assert_eq!(FieldPath::parse("l.n").unwrap().each_under("l", &data).len(), MOST_ELEMENTS);
     }
 
     #[test]

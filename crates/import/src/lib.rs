@@ -32,6 +32,8 @@ mod members;
 mod notes;
 mod own_export;
 mod post_text;
+#[cfg(test)]
+mod shipped_manifests;
 mod sink;
 mod slack;
 mod stamp;

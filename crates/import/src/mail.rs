@@ -12,6 +12,7 @@ mod folder;
 mod headers;
 mod identity;
 mod index;
+mod label_sets;
 mod mbox;
 mod mime;
 mod record;
@@ -28,11 +29,11 @@ pub(crate) use body::text_of_message;
 use flags::{Flags, labels, tidy};
 use headers::Headers;
 use identity::{Identity, ThreadId, parent};
-use index::{Index, Known};
+use index::{Index, Known, Link};
 use mime::{Mime, split_headers};
 use record::{Message, Sent};
 use source::{Found, Raw};
-use threads::Threads;
+use threads::{Part, Threads};
 
 use crate::{Claim, Complaint, Format, Look, Sink, Stop, Tree};
 
@@ -85,9 +86,12 @@ fn note(raw: &Raw<'_>, index: &mut Index) {
         return;
     }
     let identity = Identity::read(&headers, &raw.bytes[body.unwrap_or(block)..]);
-    let given = ThreadId::given(&headers);
-    let parent = if given.is_none() { parent(&headers) } else { None };
-    index.add(&identity, &labels(&headers, raw.folder), flags, parent);
+    let link = match (ThreadId::given(&headers), parent(&headers)) {
+        (Some(given), _) => Link::Given(given.mark()),
+        (None, Some(parent)) => Link::Answers(parent),
+        (None, None) => Link::Begins,
+    };
+    index.add(&identity, labels(&headers, raw.folder), flags, link);
 }
 
 /// The second reading: the message is told, unless a copy of it was.
@@ -106,9 +110,16 @@ fn tell(raw: &Raw<'_>, known: &mut Known, threads: &mut Threads, sink: &mut dyn 
     let identity = Identity::read(headers, mime.raw_body());
     let Some(fresh) = known.tell(&identity) else { return Ok(()) };
     let sent = Sent::read(headers, raw.separator);
-    let thread = ThreadId::given(headers).unwrap_or_else(|| known.thread(fresh.mark));
+    let thread = ThreadId::given(headers).unwrap_or(ThreadId::Root(fresh.root));
     let people = ["from", "to", "cc"].into_iter().flat_map(|field| headers.mailboxes(field));
-    threads.add(thread, sent.map(|sent| sent.at), headers.text("subject").as_deref(), people);
+    let subject = headers.text("subject");
+    let part = Part {
+        id: thread,
+        is_last: fresh.is_last,
+        at: sent.as_ref().map(|sent| sent.at),
+        subject: subject.as_deref(),
+    };
+    let ended = threads.add(&part, people);
     let (more_labels, more_flags) = fresh.more.unwrap_or_default();
     let message = Message {
         key: fresh.key,
@@ -122,7 +133,8 @@ fn tell(raw: &Raw<'_>, known: &mut Known, threads: &mut Threads, sink: &mut dyn 
         place: raw.place(),
         mime: &mime,
     };
-    message.tell(sink)
+    message.tell(sink)?;
+    ended.map_or(Ok(()), |conversation| sink.record(conversation))
 }
 
 fn is_mail(headers: &Headers) -> bool {

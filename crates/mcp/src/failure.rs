@@ -114,6 +114,12 @@ impl Failure {
     /// The result the model sees.
     pub(crate) fn outcome(&self, provider_url: &str) -> Outcome {
         let mut error = neutral(&Value::Object(self.error.clone())).value;
+        // A server says how tokens are made there; what to type here only we know.
+        if self.http_status == Some(401)
+            && let Value::Object(members) = &mut error
+        {
+            members.insert("reconnect".to_owned(), format!("pdpp connect {provider_url}").into());
+        }
         // An error costs no more in the structure than it may in the text.
         cut_strings(&mut error, MAX_STRING_CHARS, None);
         let mut text = match &self.preface {

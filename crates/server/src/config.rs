@@ -41,6 +41,8 @@ pub struct ConfigFile {
     pub trusted_proxy: Vec<Network>,
     /// How long the disclosure ledger is kept, in days.
     pub ledger_days: Option<u32>,
+    /// Whether events may be sent to receivers on this machine, for development.
+    pub allow_loopback_callbacks: Option<bool>,
     /// The name a separate resource server introspects tokens with.
     pub introspection_id: Option<String>,
     /// Its secret; without one, introspection is open to nobody.
@@ -82,6 +84,8 @@ pub struct ServeConfig {
     pub trusted_proxy: Vec<Network>,
     /// How long the disclosure ledger is kept, in days.
     pub ledger_days: u32,
+    /// Whether events may be sent to receivers on this machine.
+    pub allow_loopback_callbacks: bool,
     /// Name and secret of a separate resource server; random, and so useless, when nothing is said.
     pub introspection: Option<(String, Secret)>,
 }
@@ -145,6 +149,7 @@ impl ConfigFile {
                 self.trusted_proxy
             },
             ledger_days: self.ledger_days.or(other.ledger_days),
+            allow_loopback_callbacks: self.allow_loopback_callbacks.or(other.allow_loopback_callbacks),
             introspection_id: self.introspection_id.or(other.introspection_id),
             introspection_secret: self.introspection_secret.or(other.introspection_secret),
         }
@@ -164,6 +169,7 @@ impl ConfigFile {
             requests_per_minute: self.requests_per_minute.unwrap_or(6_000),
             trusted_proxy: self.trusted_proxy,
             ledger_days: self.ledger_days.unwrap_or(400),
+            allow_loopback_callbacks: self.allow_loopback_callbacks.unwrap_or(false),
             introspection: self.introspection_secret.map(|secret| {
                 let name = self.introspection_id.unwrap_or_else(|| "resource-server".to_owned());
                 (name, secret)

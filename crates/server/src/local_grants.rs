@@ -98,14 +98,7 @@ impl LocalGrants {
 
     /// The REST surface for this client alone. The search index is brought up to date beside it.
     pub async fn router(self, personal: &Personal) -> Result<Router, StoreError> {
-        let settings = ApiSettings {
-            public_url: None,
-            resource_name: "My Data".to_owned(),
-            authorization_servers: Vec::new(),
-            allowed_hosts: Vec::new(),
-            limits: ApiLimits::default(),
-        };
-        Ok(pdpp_api::router(personal.api_state_for(Arc::new(self), settings).await?))
+        Ok(pdpp_api::router(personal.api_state_for(Arc::new(self), local_settings()).await?))
     }
 
     async fn standings(&self) -> Result<Vec<GrantStanding>, StoreError> {
@@ -137,6 +130,17 @@ impl TokenAuthority for LocalGrants {
         let (subject_id, client_id) = (self.subject_id.clone(), self.client_id.clone());
         let client = self.authority.client(subject_id, client_id, None, &standings);
         client.map(Principal::Client).map_err(|denial| AuthError::TurnedAway(Box::new(self.bearer()), denial))
+    }
+}
+
+/// A surface that nobody outside this process reaches.
+pub(crate) fn local_settings() -> ApiSettings {
+    ApiSettings {
+        public_url: None,
+        resource_name: "My Data".to_owned(),
+        authorization_servers: Vec::new(),
+        allowed_hosts: Vec::new(),
+        limits: ApiLimits::default(),
     }
 }
 

@@ -35,7 +35,8 @@ pub(crate) async fn authorization_server(
         dynamic_registration: true,
         introspection: config.introspection.clone(),
     };
-    AuthorizationServer::open(authority, settings, Arc::new(ClientDocuments::new(personal.shared_clock()))).await
+    AuthorizationServer::open(authority, settings, Arc::new(ClientDocuments::new(personal.shared_clock())))
+        .await
 }
 
 /// Every endpoint by its path.

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use pdpp_access::{Clock, Entropy, Sealer, TokenAuthority};
 use pdpp_api::{ApiSettings, ApiState, SearchModes};
 use pdpp_auth::LocalAuthority;
+use pdpp_egress::Loopback;
+use pdpp_events::{EventDesk, EventParts, SecretBox};
 use pdpp_search::{Place, SearchEngine};
 use pdpp_store::{Catalogues as _, Store, StoreError};
-use pdpp_store_sqlite::{Options, SqliteStore};
+use pdpp_store_sqlite::{Options, Renewed, SqliteStore};
 use pdpp_wire::SubjectId;
 
-use crate::{SystemClock, SystemEntropy};
+use crate::{SystemClock, SystemEntropy, events};
 
 /// Reader threads of the embedded store.
 const READERS: usize = 4;
@@ -98,6 +100,16 @@ impl Personal {
         self.entropy.as_ref()
     }
 
+    /// Clock and randomness, to be shared.
+    pub(crate) fn outside(&self) -> (Arc<dyn Clock>, Arc<dyn Entropy>) {
+        (Arc::clone(&self.clock), Arc::clone(&self.entropy))
+    }
+
+    /// Opens the webhook secrets of this directory.
+    pub fn webhook_secrets(&self) -> Result<SecretBox, StoreError> {
+        events::secret_box(self)
+    }
+
     /// The clock everything here runs by.
     pub fn clock(&self) -> &dyn Clock {
         self.clock.as_ref()
@@ -131,6 +143,16 @@ impl Personal {
         self.store.verify().await
     }
 
+    /// Puts right what can be made again from the records, and says what was done.
+    pub async fn repair(&self) -> Result<Vec<String>, StoreError> {
+        self.store.repair().await
+    }
+
+    /// Makes a restored directory begin anew: new epochs, and no access from before unless it is kept.
+    pub async fn renew(&self, keep_grants: bool) -> Result<Renewed, StoreError> {
+        self.store.renew(keep_grants).await
+    }
+
     /// How the index differs from one made anew from the records, if it does.
     pub async fn compare_index(&self, engine: &SearchEngine) -> Result<Option<String>, StoreError> {
         let scratch = self.data.join("search.verify");
@@ -143,11 +165,22 @@ impl Personal {
         self.api_state_for(Arc::new(self.authority()), settings).await
     }
 
-    /// The same for callers whom another authority recognises.
+    /// The same for callers whom another authority recognises. Events are delivered by a server, if one runs.
     pub(crate) async fn api_state_for(
         &self,
         authority: Arc<dyn TokenAuthority>,
         settings: ApiSettings,
+    ) -> Result<Arc<ApiState>, StoreError> {
+        let events = events::parts(self, events::elsewhere(self.data()), Loopback::Refused).await?;
+        self.api_state_with(authority, settings, events).await
+    }
+
+    /// The same with other parts for events.
+    pub(crate) async fn api_state_with(
+        &self,
+        authority: Arc<dyn TokenAuthority>,
+        settings: ApiSettings,
+        events: EventParts,
     ) -> Result<Arc<ApiState>, StoreError> {
         let sealer = Sealer::new(&self.store.sealing_key().await?);
         let outside = (Arc::clone(&self.clock), Arc::clone(&self.entropy));
@@ -155,6 +188,6 @@ impl Personal {
         engine.start().map_err(|error| StoreError::Backend(error.into()))?;
         let modes = SearchModes { lexical: Some(Arc::new(engine)), ..SearchModes::default() };
         let state = ApiState::new(self.store(), authority, outside, sealer, settings);
-        Ok(Arc::new(state.with_search(modes)))
+        Ok(Arc::new(state.with_search(modes).with_events(Arc::new(EventDesk::new(events)))))
     }
 }

@@ -7,17 +7,22 @@ use std::time::Duration;
 
 use axum::Router;
 use pdpp_api::{ApiLimits, ApiSettings, router_with};
-use pdpp_auth::Audience;
+use pdpp_auth::{Audience, OAuthFault};
+use pdpp_egress::Loopback;
+use pdpp_events::{Delivering, EventWorker};
 use pdpp_store::StoreError;
+use pdpp_web::Pages;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+use crate::events::{self, Serving};
 use crate::hosts::Hosts;
 use crate::listener::{self, Bounds};
 use crate::metrics::Metrics;
 use crate::peer::Network;
 use crate::{Personal, ServeConfig, owner_subject};
-use crate::{mcp_mount, oauth_mount};
+use crate::{mcp_mount, oauth_mount, pages_mount};
 
 /// How often old ledger entries are dropped.
 const LEDGER_ROUND: Duration = Duration::from_hours(6);
@@ -34,6 +39,10 @@ pub struct Server {
     address: SocketAddr,
     metrics: Option<Metrics>,
     proxies: Arc<[Network]>,
+    first_run: Option<String>,
+    worker: EventWorker,
+    /// Says to other processes that events are delivered.
+    serving: Serving,
 }
 
 /// Why the server cannot run.
@@ -79,13 +88,38 @@ impl Server {
         let settings = api_settings(&config, address);
         let public_url = settings.public_url.clone().unwrap_or_default();
         let authority = personal.authority().for_audience(Audience::of(&public_url));
-        let oauth = oauth_mount::authorization_server(&personal, authority.clone(), &public_url, &config).await?;
-        let state = personal.api_state_for(Arc::new(authority), settings).await?;
+        let oauth =
+            oauth_mount::authorization_server(&personal, authority.clone(), &public_url, &config).await?;
+        let loopback = if config.allow_loopback_callbacks { Loopback::Allowed } else { Loopback::Refused };
+        let here = Delivering::Here(Arc::new(Notify::new()));
+        let parts = events::parts(&personal, here, loopback).await?;
+        let worker = EventWorker::new(parts.clone());
+        let state = personal.api_state_with(Arc::new(authority), settings, parts).await?;
         let mcp = mcp_mount::endpoint(&state, &public_url, &personal, &oauth);
-        let beside = oauth_mount::endpoints(&oauth).into_iter().chain([("/mcp", mcp)]);
+        let first_run = oauth.first_run_link(&owner_subject()).await.map_err(unmade)?;
+        let pages = Pages::new(oauth.clone(), personal.store(), &config.resource_name);
+        let with_page = pages_mount::paths();
+        let oauth = oauth_mount::endpoints(&oauth).into_iter().filter(|(path, _)| !with_page.contains(path));
+        let beside = oauth.chain(pages_mount::endpoints(&pages)).chain([("/mcp", mcp)]);
         let router = router_with(state, beside);
-        let (ledger_days, proxies) = (config.ledger_days, config.trusted_proxy.into());
-        Ok(Self { listener, router, personal, ledger_days, address, metrics, proxies })
+        let serving = Serving::announce(personal.data())?;
+        Ok(Self {
+            listener,
+            router,
+            personal,
+            ledger_days: config.ledger_days,
+            address,
+            metrics,
+            proxies: config.trusted_proxy.into(),
+            first_run,
+            worker,
+            serving,
+        })
+    }
+
+    /// The link that makes its holder the owner, while there is none: for the terminal, and nowhere else.
+    pub fn first_run_link(&self) -> Option<&str> {
+        self.first_run.as_deref()
     }
 
     /// Where it listens.
@@ -109,10 +143,20 @@ impl Server {
         let mut beside = JoinSet::new();
         beside.spawn(keep_oauth_short(self.personal.clone()));
         beside.spawn(keep_ledger_short(self.personal, self.ledger_days));
+        beside.spawn(self.worker.run());
         if let Some(metrics) = self.metrics {
             beside.spawn(metrics.run());
         }
         listener::serve(self.listener, self.router, (Bounds::default(), self.proxies), stop).await;
+        drop(self.serving);
+    }
+}
+
+/// Making a link refuses nothing; only the store below can fail.
+fn unmade(fault: OAuthFault) -> StoreError {
+    match fault {
+        OAuthFault::Store(error) => error,
+        other => StoreError::Backend(Box::new(other)),
     }
 }
 

@@ -86,6 +86,7 @@ impl Authority for SqliteStore {
             let mut statement = connection.prepare_cached(sql)?;
             statement.execute(params![subject_id.as_str(), grant_id.as_str(), at.micros()])?;
             crate::oauth::end_families_without_grant(connection, (&subject_id, &grant_id), at)?;
+            crate::events::end_without_grants(connection, at)?;
             Ok(before)
         };
         self.write(revoke).await

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use async_trait::async_trait;
-use pdpp_store::{Disclosure, DisclosureFilter, Ledger, StoreError};
+use pdpp_store::{DayCount, Disclosure, DisclosureFilter, Ledger, StoreError};
 use pdpp_wire::{Code, GrantId, Instant, SubjectId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use crate::SqliteStore;
 use crate::fault::{Fault, Outcome};
+use crate::sequence::unsigned;
 
 #[async_trait]
 impl Ledger for SqliteStore {
@@ -33,6 +34,15 @@ impl Ledger for SqliteStore {
     ) -> Result<Vec<Disclosure>, StoreError> {
         let query = Query::of(subject_id, filter);
         self.ledger().read(move |connection| query.run(connection)).await
+    }
+
+    async fn count_by_day(
+        &self,
+        subject_id: &SubjectId,
+        filter: &DisclosureFilter,
+    ) -> Result<Vec<DayCount>, StoreError> {
+        let query = Query::of_days(subject_id, filter);
+        self.ledger().read(move |connection| query.run_days(connection)).await
     }
 
     async fn prune_disclosures(&self, subject_id: &SubjectId, before: Instant) -> Result<u64, StoreError> {
@@ -105,29 +115,41 @@ struct Query {
 
 impl Query {
     fn of(subject_id: &SubjectId, filter: &DisclosureFilter) -> Self {
-        let (tables, order, time) = match &filter.grant_id {
-            Some(_) => (
-                "disclosure_grants g CROSS JOIN disclosures d ON d.id = g.disclosure_id",
-                "g.at DESC, g.disclosure_id DESC",
-                "g.at",
-            ),
-            None => ("disclosures d", "d.at DESC, d.id DESC", "d.at"),
+        let order = match filter.grant_id {
+            Some(_) => "g.at DESC, g.disclosure_id DESC",
+            None => "d.at DESC, d.id DESC",
         };
-        let lead = if filter.grant_id.is_some() { "g" } else { "d" };
+        let mut query = Self::narrowed("d.entry", subject_id, filter);
+        let _ = write!(query.sql, " ORDER BY {order} LIMIT ?");
+        query.values.push(Value::from(filter.limit));
+        query
+    }
+
+    /// Counts by day. Before 1970 nothing was read, so that division rounds as it should.
+    fn of_days(subject_id: &SubjectId, filter: &DisclosureFilter) -> Self {
+        let columns = "d.at / 86400000000 AS day, count(*) - count(d.refused), count(d.refused)";
+        let mut query = Self::narrowed(columns, subject_id, filter);
+        query.sql.push_str(" GROUP BY day ORDER BY day");
+        query
+    }
+
+    fn narrowed(columns: &str, subject_id: &SubjectId, filter: &DisclosureFilter) -> Self {
+        let (tables, lead) = match &filter.grant_id {
+            Some(_) => ("disclosure_grants g CROSS JOIN disclosures d ON d.id = g.disclosure_id", "g"),
+            None => ("disclosures d", "d"),
+        };
         let mut query = Self {
-            sql: format!("SELECT d.entry FROM {tables} WHERE {lead}.subject_id = ?"),
+            sql: format!("SELECT {columns} FROM {tables} WHERE {lead}.subject_id = ?"),
             values: vec![Value::from(subject_id.to_string())],
         };
         query.and("g.grant_id = ?", filter.grant_id.as_ref().map(ToString::to_string));
         query.and("d.client_id = ?", filter.client_id.as_ref().map(ToString::to_string));
         query.and("d.stream = ?", filter.stream.as_ref().map(ToString::to_string));
-        query.and(&format!("{time} >= ?"), filter.since.map(Instant::micros));
-        query.and(&format!("{time} < ?"), filter.until.map(Instant::micros));
+        query.and(&format!("{lead}.at >= ?"), filter.since.map(Instant::micros));
+        query.and(&format!("{lead}.at < ?"), filter.until.map(Instant::micros));
         if filter.refused_only {
             query.sql.push_str(" AND d.refused IS NOT NULL");
         }
-        let _ = write!(query.sql, " ORDER BY {order} LIMIT ?");
-        query.values.push(Value::from(filter.limit));
         query
     }
 
@@ -148,5 +170,16 @@ impl Query {
             entries.push(serde_json::from_str(json).map_err(|_| Fault::damaged("a disclosure"))?);
         }
         Ok(entries)
+    }
+
+    fn run_days(self, connection: &Connection) -> Outcome<Vec<DayCount>> {
+        let mut statement = connection.prepare_cached(&self.sql)?;
+        let mut rows = statement.query(params_from_iter(self.values))?;
+        let mut days = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (served, refused) = (unsigned(row.get(1)?)?, unsigned(row.get(2)?)?);
+            days.push(DayCount { day: row.get(0)?, served, refused });
+        }
+        Ok(days)
     }
 }

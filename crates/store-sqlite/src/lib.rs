@@ -7,6 +7,7 @@
 //! Fields a manifest declares are typed, indexed columns of a table per stream; a declared query
 //! never reads a record's JSON, except for the rows of its answer.
 
+mod alone;
 mod authority;
 mod blob_files;
 mod blobs;
@@ -14,6 +15,7 @@ mod catalogues;
 mod change_log;
 mod connections;
 mod database;
+mod events;
 mod fault;
 mod feed;
 mod field_table;
@@ -25,16 +27,25 @@ mod migrate;
 mod oauth;
 mod options;
 mod orphans;
+mod owners;
 mod pragmas;
 mod purge;
 mod records;
+mod renewal;
+mod repair;
 mod sequence;
+mod snapshot;
 mod statement;
 mod store;
 mod sync_state;
+mod table_file;
 mod verify;
 mod worker;
 
+pub use alone::Alone;
 pub use options::Options;
+pub use renewal::Renewed;
+pub use snapshot::{DATABASES, KeptBlob, snapshot};
 pub use statement::Traced;
 pub use store::SqliteStore;
+pub use table_file::{Table, TableFile};

@@ -136,6 +136,27 @@ fn ensure_fields(
     Ok(())
 }
 
+/// Fills the columns of a stream anew from its records, under the declaration it has now.
+pub(crate) fn refill(connection: &Connection, table: i64) -> Outcome<()> {
+    let sql = "SELECT t.subject_id, t.stream, s.document FROM field_tables AS t
+               JOIN connectors AS c ON c.subject_id = t.subject_id AND c.connector_key = t.connector_key
+               JOIN snapshots AS s ON s.subject_id = c.subject_id AND s.version = c.version WHERE t.id = ?";
+    let found: (String, String, String) =
+        connection.query_row(sql, [table], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let subject_id = SubjectId::parse(found.0).map_err(|_| Fault::damaged("a subject's id"))?;
+    let manifest = Manifest::parse(&found.2)
+        .map_err(|fault| Fault::damaged(format!("a stored manifest does not parse: {fault}")))?;
+    // A stream that is no longer declared keeps what it has.
+    let Some(stream) = manifest.find_stream(&found.1) else { return Ok(()) };
+    let layout = Layout::of(table, stream);
+    connection.execute_batch(&format!("DROP TABLE {};", layout.table()))?;
+    connection.execute_batch(&layout.create_sql())?;
+    connection
+        .prepare_cached("UPDATE field_tables SET layout = ? WHERE id = ?")?
+        .execute(params![layout.spelling(), table])?;
+    rebuild(connection, &scopes_of(connection, &subject_id, &manifest, stream)?, &layout)
+}
+
 fn scopes_of(
     connection: &Connection,
     subject_id: &SubjectId,

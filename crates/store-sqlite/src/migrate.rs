@@ -11,6 +11,8 @@ pub(crate) const STORE: &[&str] = &[
     include_str!("../migrations/0002_doomed_blobs.sql"),
     include_str!("../migrations/0003_revisions.sql"),
     include_str!("../migrations/0004_oauth.sql"),
+    include_str!("../migrations/0005_owners.sql"),
+    include_str!("../migrations/0006_events.sql"),
 ];
 /// The ledger's steps.
 pub(crate) const LEDGER: &[&str] = &[

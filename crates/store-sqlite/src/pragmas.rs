@@ -85,7 +85,7 @@ fn set_up(connection: &Connection, role: Role, durability: Durability) -> Outcom
     // own are for what a transaction has not written yet.
     let cache_kib = match role {
         Role::Reader => 2_048,
-        Role::Writer => 65_536,
+        Role::Writer => 32_768,
     };
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {synchronous};

@@ -1,5 +1,7 @@
 //! The disclosure ledger: who read what, when, through which door; never the content.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use pdpp_wire::{ClientId, Code, ConnectionId, GrantId, Instant, StreamName, SubjectId, TokenId};
 use serde::{Deserialize, Serialize};
@@ -18,6 +20,22 @@ pub trait Ledger: Send + Sync {
         subject_id: &SubjectId,
         filter: &DisclosureFilter,
     ) -> Result<Vec<Disclosure>, StoreError>;
+
+    /// How many entries there are on each day (UTC) that has any, oldest first. The filter's limit does not count.
+    async fn count_by_day(
+        &self,
+        subject_id: &SubjectId,
+        filter: &DisclosureFilter,
+    ) -> Result<Vec<DayCount>, StoreError> {
+        let all = DisclosureFilter { limit: u32::MAX, ..filter.clone() };
+        let mut days: BTreeMap<i64, DayCount> = BTreeMap::new();
+        for entry in self.list_disclosures(subject_id, &all).await? {
+            let day = entry.at.unix_seconds().div_euclid(86_400);
+            let counted = days.entry(day).or_insert(DayCount { day, served: 0, refused: 0 });
+            *(if entry.refused.is_some() { &mut counted.refused } else { &mut counted.served }) += 1;
+        }
+        Ok(days.into_values().collect())
+    }
 
     /// Drops entries older than this; says how many.
     async fn prune_disclosures(&self, subject_id: &SubjectId, before: Instant) -> Result<u64, StoreError>;
@@ -99,6 +117,17 @@ impl Disclosure {
     pub fn is_read(&self) -> bool {
         self.door != Door::OAuth
     }
+}
+
+/// What happened on one day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DayCount {
+    /// Days since the Unix epoch, in UTC.
+    pub day: i64,
+    /// What was served.
+    pub served: u64,
+    /// What was refused.
+    pub refused: u64,
 }
 
 /// Which entries to list.

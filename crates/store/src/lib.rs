@@ -13,11 +13,13 @@ mod columns;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod events;
 mod feed;
 mod ingest;
 mod ledger;
 mod line;
 mod oauth;
+mod owners;
 mod projection;
 mod records;
 mod search_index;
@@ -31,19 +33,26 @@ pub use catalogues::{Catalogues, Ensured, ManifestOutcome, OnConflict, RemovedCo
 pub use change_log::{Change, ChangeKind, ChangeLog};
 pub use columns::{Column, columns, text_key};
 pub use error::StoreError;
+pub use events::{
+    AllowedCallback, Changed, Claim, DueEvent, DueKind, Ending, EventFault, EventMatch, EventService,
+    EventWish, Events, Finished, Holder, Lease, LiveSubscription, LiveSubscriptions, NewEvent,
+    NewSubscription, Saying, StoredDelivery, StoredSubscription, SubscriptionChange, SubscriptionMade,
+    Switch, TestQueued,
+};
 pub use feed::{FedRecord, Feed};
 pub use ingest::{Applied, Ingest, MAX_BATCH, WriteTarget};
-pub use ledger::{Disclosure, DisclosureFilter, Door, Ledger};
+pub use ledger::{DayCount, Disclosure, DisclosureFilter, Door, Ledger};
 pub use line::RecordLine;
 pub use oauth::{
     AgentAttached, Approval, Attempts, ClientPut, ClientSource, Decided, Family, Flow, NewFamily, NewRequest,
     OAuth, OwnerSession, Polled, PresentedRefresh, Redeemed, Redemption, RegisteredClient, RequestHandle,
     RequestState, Rotated, Rotation, Staged, StagedRequest,
 };
+pub use owners::{Owners, StoredPasskey};
 pub use projection::project;
 pub use records::{
     Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage,
-    Summary, WindowBounds,
+    Summary, VisibleChanges, WindowBounds,
 };
 pub use search_index::{Correction, Hits, Passage, RankedHit, Ranking, Search, SearchIndex};
 pub use sync_state::{StateScope, SyncState, SyncStates};
@@ -55,10 +64,12 @@ pub trait Store:
     + Blobs
     + Catalogues
     + ChangeLog
+    + Events
     + Feed
     + Ingest
     + Ledger
     + OAuth
+    + Owners
     + Records
     + SyncStates
     + Send
@@ -72,10 +83,13 @@ impl<T> Store for T where
         + Blobs
         + Catalogues
         + ChangeLog
+        + Events
         + Feed
         + Ingest
         + Ledger
         + OAuth
+        + Owners
+        + Owners
         + Records
         + SyncStates
         + Send

@@ -27,6 +27,14 @@ pub trait Records: Send + Sync {
     /// change can move.
     async fn list_changes(&self, plan: &ChangesPlan) -> Result<ChangesOutcome, StoreError>;
 
+    /// Whether a reader who starts at a position would be shown changes, and how many, up to `most`: exactly what
+    /// [`Self::list_changes`] would tell. `None` when there are none. In the order of the questions.
+    async fn visible_changes(
+        &self,
+        questions: &[(ReadPlan, u64)],
+        most: u32,
+    ) -> Result<Vec<Option<VisibleChanges>>, StoreError>;
+
     /// The record under each part that holds it, in the order of the parts.
     async fn find_record(&self, plan: &RecordPlan) -> Result<Vec<RecordRow>, StoreError>;
 
@@ -117,6 +125,15 @@ pub struct ChangesPage {
     pub next: Option<ChangesPosition>,
     /// Where the session ends, and the next one can start.
     pub horizon: ChangesSince,
+}
+
+/// Changes that a reader would be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VisibleChanges {
+    /// Where the reader starts, as a token remembers it.
+    pub since: ChangesSince,
+    /// How many, up to the bound of the question.
+    pub count: u32,
 }
 
 /// One change.

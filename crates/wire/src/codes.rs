@@ -69,6 +69,7 @@ codes! {
     IntrospectionRefused => "context.authentication_failed", 401, "The introspection credential is missing or wrong.", "Send the resource server's credential by HTTP Basic.";
     LegacyShape => "authorization_state.unsupported_legacy_shape", 401, "The stored authorization has a shape this server no longer reads.", "Ask the owner for fresh consent.";
     PermissionError => "permission_error", 403, "The token is valid but of a kind this route does not serve.", "Use an owner token for owner routes and a client token for client routes.";
+    CsrfTokenInvalid => "csrf_token_invalid", 403, "A form came without the token of the page it was shown on, or with another one.", "Open the page again and send the form from there.";
     FieldNotGranted => "field_not_granted", 403, "A parameter names a field outside the grant.", "Leave the field out, or ask the owner to grant it.";
     InsufficientScope => "insufficient_scope", 403, "The related stream or its key is outside the grant.", "Leave the relation out, or ask the owner to grant its stream.";
     GrantStreamNotAllowed => "grant_stream_not_allowed", 403, "The stream is outside the grant.", "Read `/v1/streams` for the granted streams, or ask the owner for this one.";
@@ -92,6 +93,7 @@ codes! {
     ApprovalConflict => "approval_conflict", 409, "Someone has decided this request already.", "Look at the grants; ask the client to start again if access is still wanted.";
     AmbiguousSchemaDetail => "ambiguous_schema_detail", 409, "Full detail was asked for a stream that several sources declare.", "Repeat with `connection_id` from `available_connections`.";
     ManifestConflict => "manifest_conflict", 409, "A manifest with this key exists with other content.", "Send it again with `replace=true` if the new one should take its place.";
+    InvalidState => "invalid_state", 409, "The subscription's status does not allow this.", "Read the subscription; its `status` and `disabled_reason` say what is possible.";
     InvalidGrant => "invalid_grant", 410, "The exchange code has expired or was used.", "Ask the owner to approve the request again.";
     CursorExpired => "cursor_expired", 410, "The `changes_since` token is older than the history kept.", "Start again with `changes_since=beginning`.";
     ResourceLimit => "resource_limit", 413, "A body, line, parameter or document is larger or deeper than the bound.", "Send less at once; the message names the bound.";
@@ -155,7 +157,14 @@ pub enum ErrorType {
 impl Code {
     /// The coarse class that goes with this code's status.
     pub const fn error_type(self) -> ErrorType {
-        match self.status() {
+        ErrorType::of_status(self.status())
+    }
+}
+
+impl ErrorType {
+    /// The class that goes with a status.
+    pub const fn of_status(status: u16) -> Self {
+        match status {
             400 => ErrorType::InvalidRequestError,
             401 => ErrorType::AuthenticationError,
             403 => ErrorType::PermissionError,

@@ -128,6 +128,14 @@ id! {
     SessionId, "session id", max 128, slug
 }
 id! {
+    /// One event subscription.
+    SubscriptionId, "subscription id", max 128, slug
+}
+id! {
+    /// One event, the same on every attempt to deliver it.
+    EventId, "event id", max 128, slug
+}
+id! {
     /// A blob: `blob_sha256_` and the 64 hex digits of its content.
     BlobId, "blob id", max 76, blob_id
 }

@@ -10,6 +10,7 @@ mod codes;
 mod discovery;
 mod envelope;
 mod error;
+mod event;
 mod grant;
 mod headers;
 mod ids;
@@ -36,8 +37,8 @@ pub use grant::{
 };
 pub use headers::{PDPP_VERSION, PDPP_VERSION_HEADER, REQUEST_ID_HEADER, X_REQUEST_ID_HEADER};
 pub use ids::{
-    ApprovalId, BlobId, ClientId, ConnectionId, ConnectorKey, FamilyId, GrantId, IdFault, RecordKey,
-    SessionId, StreamName, SubjectId, TokenId,
+    ApprovalId, BlobId, ClientId, ConnectionId, ConnectorKey, EventId, FamilyId, GrantId, IdFault, RecordKey,
+    SessionId, StreamName, SubjectId, SubscriptionId, TokenId,
 };
 pub use instant::{Instant, parse_instant};
 pub use oauth_code::OAuthCode;
@@ -50,6 +51,12 @@ pub use discovery::{
     SearchHint, TokenKind,
 };
 pub use envelope::{CorpusWindow, Count, Links, List, Meta, PageLinks, Warning, WarningCode};
+pub use event::{
+    CloudEvent, CreatedEventSubscription, DeliveryOutcome, DisabledReason, EventDelivery, EventDeliveryList,
+    EventFilters, EventScope, EventScopeStream, EventSource, EventSubscription, EventSubscriptionList,
+    EventSubscriptionUpdate, EventType, NewEventFilters, NewEventSubscription, QueuedEvent,
+    SubscriptionStatus, UpdatedEventSubscription,
+};
 pub use ingest::{IngestKey, IngestLine, IngestOp, IngestReceipt, Rejection};
 pub use literal::{
     AggregationObject, BlobObject, CompactDetail, ConnectorObject, DiscoveryIndexObject, EvidenceObject,

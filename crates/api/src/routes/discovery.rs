@@ -132,6 +132,14 @@ fn document(state: &ApiState, base: &str, resource: String, resource_name: Strin
 
 /// The optional features that work here.
 fn capabilities(state: &ApiState) -> Option<Map<String, Value>> {
+    let mut capabilities = searches(state).unwrap_or_default();
+    if let Some(events) = state.events.as_ref().and_then(|events| events.capability()) {
+        capabilities.insert("client_event_subscriptions".to_owned(), events);
+    }
+    (!capabilities.is_empty()).then_some(capabilities)
+}
+
+fn searches(state: &ApiState) -> Option<Map<String, Value>> {
     state.search.lexical.as_ref()?;
     let lexical = value!({
         "supported": true, "endpoint": "/v1/search", "cross_stream": true, "snippets": true,

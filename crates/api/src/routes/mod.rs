@@ -7,6 +7,7 @@ mod changes;
 pub(crate) mod connectors;
 pub(crate) mod delete;
 pub(crate) mod discovery;
+pub(crate) mod event_subscriptions;
 pub(crate) mod field_window;
 pub(crate) mod health;
 pub(crate) mod ingest;

@@ -1,9 +1,11 @@
 //! Cuts the evidence of a hit out of the record as it stands now.
 
+use std::borrow::Cow;
+
 use pdpp_access::{SearchField, SearchPart};
 use pdpp_evidence::{
-    FieldPath, FieldTarget, FieldText, FieldWindowRead, PreviewBudget, Wanted, preview, prove, render_marked,
-    text_of,
+    FieldPath, FieldTarget, FieldText, FieldWindowRead, Preview, PreviewBudget, Proof, Wanted, preview,
+    prove, render_marked, text_of,
 };
 use pdpp_store::{Passage, RankedHit};
 use pdpp_wire::{
@@ -38,27 +40,33 @@ impl Excerpts {
         let mut proven: Vec<(usize, EvidenceExcerpt)> = Vec::new();
         for passage in &hit.passages {
             let Some(field) = part.fields().get(passage.field) else { continue };
-            if let Some(excerpt) = excerpt(part, hit, field, *passage, data, wanted) {
-                proven.push((passage.field, excerpt));
-            }
+            let is_shown = |path: &str| proven.iter().any(|(_, excerpt)| excerpt.field_path == path);
+            let is_list = field.path != field.top_level;
+            let found = best(field, *passage, data, wanted, |path| is_list && is_shown(path));
+            proven.extend(found.map(|(path, piece)| {
+                (passage.field, rendered(part, hit, path.as_str(), &piece, EvidenceKind::LexicalMatch))
+            }));
         }
-        let mut matched: Vec<usize> = match proven.as_slice() {
-            [] => hit.passages.iter().map(|passage| passage.field).collect(),
-            proven => proven.iter().map(|(field, _)| *field).collect(),
+        let path = |index: usize| part.fields().get(index).map(|field| (index, field.path.clone()));
+        // An element of a list is named by its place in it, so that the name can be read.
+        let mut matched: Vec<(usize, String)> = match proven.as_slice() {
+            [] => hit.passages.iter().filter_map(|passage| path(passage.field)).collect(),
+            proven => proven.iter().map(|(index, excerpt)| (*index, excerpt.field_path.clone())).collect(),
         };
         matched.sort_unstable();
         matched.dedup();
-        let fields: Vec<_> = matched.iter().filter_map(|index| part.fields().get(*index)).collect();
-        let describes =
-            |field: &&SearchField| field.role.as_deref().is_some_and(|role| DESCRIBING.contains(&role));
+        let describes = |(index, _): &(usize, String)| {
+            let role = part.fields().get(*index).and_then(|field| field.role.as_deref());
+            role.is_some_and(|role| DESCRIBING.contains(&role))
+        };
         let kind = match proven.len() {
             0 => EvidenceKind::Unverified,
-            _ if fields.iter().all(describes) => EvidenceKind::MetadataMatch,
+            _ if matched.iter().all(describes) => EvidenceKind::MetadataMatch,
             _ => EvidenceKind::LexicalMatch,
         };
         Self {
             kind,
-            matched_fields: fields.iter().map(|field| field.path.clone()).collect(),
+            matched_fields: matched.into_iter().map(|(_, path)| path).collect(),
             pieces: proven.into_iter().take(most).map(|(_, excerpt)| excerpt).collect(),
         }
     }
@@ -69,16 +77,16 @@ impl Excerpts {
         let fields = part.fields().iter();
         let fields = fields.clone().filter(is_body).chain(fields);
         let shown = fields.clone().find_map(|field| {
-            let text = text(field, data)?;
+            let (path, text) = texts(field, data).into_iter().next()?;
             let piece = preview(&text, &[], PreviewBudget::STANDARD);
             (!piece.text.trim().is_empty())
-                .then(|| (field, rendered(part, hit, field, &piece, EvidenceKind::ConversationNeighbour)))
+                .then(|| rendered(part, hit, path.as_str(), &piece, EvidenceKind::ConversationNeighbour))
         });
         let first = part.fields().first().map(|field| field.path.clone());
         match shown {
-            Some((field, excerpt)) => Self {
+            Some(excerpt) => Self {
                 kind: EvidenceKind::ConversationNeighbour,
-                matched_fields: vec![field.path.clone()],
+                matched_fields: vec![excerpt.field_path.clone()],
                 pieces: vec![excerpt],
             },
             None => Self {
@@ -90,46 +98,56 @@ impl Excerpts {
     }
 }
 
-fn text(field: &SearchField, data: &Map<String, Value>) -> Option<String> {
-    let path = FieldPath::parse(&field.path).ok()?;
-    match text_of(path.resolve_under(&field.top_level, data)?) {
-        FieldText::Text { text, .. } => Some(text.into_owned()),
+/// The texts of a search field, one unless it leads through lists.
+fn texts<'d>(field: &SearchField, data: &'d Map<String, Value>) -> Vec<(FieldPath, Cow<'d, str>)> {
+    let Ok(path) = FieldPath::parse(&field.path) else { return Vec::new() };
+    let each = path.each_under(&field.top_level, data).into_iter();
+    let text = |(path, value)| match text_of(value) {
+        FieldText::Text { text, .. } => Some((path, text)),
         FieldText::NotText { .. } | FieldText::Binary(_) => None,
-    }
+    };
+    each.filter_map(text).collect()
 }
 
-fn excerpt(
-    part: &SearchPart,
-    hit: &RankedHit,
+/// The text that proves most of what was asked, and the piece of it to show. The index does not know which element of
+/// a list it was.
+fn best(
     field: &SearchField,
     passage: Passage,
     data: &Map<String, Value>,
     wanted: &Wanted,
-) -> Option<EvidenceExcerpt> {
-    let text = text(field, data)?;
-    let proof = prove(&text, passage.start_chars..passage.end_chars, wanted)?;
-    let piece = preview(&text, &proof.matches, PreviewBudget::STANDARD);
-    Some(rendered(part, hit, field, &piece, EvidenceKind::LexicalMatch))
+    is_shown: impl Fn(&str) -> bool,
+) -> Option<(FieldPath, Preview)> {
+    let mut best: Option<(FieldPath, Cow<'_, str>, Proof)> = None;
+    for (path, text) in texts(field, data) {
+        let Some(proof) = prove(&text, passage.start_chars..passage.end_chars, wanted) else { continue };
+        let is_better = best.as_ref().is_none_or(|(.., known)| known.clauses < proof.clauses);
+        if is_better && !is_shown(path.as_str()) {
+            best = Some((path, text, proof));
+        }
+    }
+    let (path, text, proof) = best?;
+    Some((path, preview(&text, &proof.matches, PreviewBudget::STANDARD)))
 }
 
 fn rendered(
     part: &SearchPart,
     hit: &RankedHit,
-    field: &SearchField,
-    piece: &pdpp_evidence::Preview,
+    field_path: &str,
+    piece: &Preview,
     provenance: EvidenceKind,
 ) -> EvidenceExcerpt {
     let target = FieldTarget {
         stream: part.read().stream().as_str(),
         record_id: hit.key.as_str(),
-        field: &field.path,
+        field: field_path,
         connection_id: Some(part.part().connection_id().as_str()),
     };
     let anchor = piece.matches.first().cloned().unwrap_or(piece.start_chars..piece.start_chars);
     let range = |start: usize, end: usize| CharRange { start_chars: start as u64, end_chars: end as u64 };
     EvidenceExcerpt {
         object: EvidenceObject::Value,
-        field_path: field.path.clone(),
+        field_path: field_path.to_owned(),
         preview_text: render_marked(piece),
         start_chars: piece.start_chars as u64,
         end_chars: piece.end_chars as u64,

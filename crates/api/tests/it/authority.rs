@@ -11,7 +11,7 @@ use crate::world::World;
 
 #[tokio::test]
 async fn every_route_serves_exactly_the_tokens_it_says() {
-    let world = World::new().await;
+    let world = World::with(crate::events::subscribable).await;
     world.refuse("expired", Code::AuthenticationError, "The token is invalid or has expired.");
     world.refuse("revoked", Code::GrantRevoked, "The owner revoked this grant.");
     world.refuse("ended", Code::GrantExpired, "This grant has expired.");
@@ -51,6 +51,13 @@ async fn every_route_serves_exactly_the_tokens_it_says() {
         GET    /v1/search/hybrid                                none=401 expired=401 revoked=403 ended=403 stranger=404 notes=404 client=404 owner=404
         GET    /v1/blobs/{blob_id}                              none=401 expired=401 revoked=403 ended=403 stranger=404 notes=404 client=404 owner=200
         POST   /v1/blobs                                        none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200
+        GET    /v1/event-subscriptions                          none=401 expired=401 revoked=403 ended=403 stranger=403 notes=200 client=200 owner=403
+        POST   /v1/event-subscriptions                          none=401 expired=401 revoked=403 ended=403 stranger=403 notes=403 client=403 owner=403
+        GET    /v1/event-subscriptions/{subscription_id}        none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
+        PATCH  /v1/event-subscriptions/{subscription_id}        none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
+        DELETE /v1/event-subscriptions/{subscription_id}        none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
+        POST   /v1/event-subscriptions/{subscription_id}/test-event none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
+        GET    /v1/event-subscriptions/{subscription_id}/deliveries none=401 expired=401 revoked=403 ended=403 stranger=403 notes=404 client=404 owner=403
         POST   /v1/ingest/{stream}                              none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200
         GET    /v1/state/{connector_id}                         none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200
         PUT    /v1/state/{connector_id}                         none=401 expired=401 revoked=403 ended=403 stranger=404 notes=403 client=403 owner=200
@@ -61,6 +68,9 @@ async fn every_route_serves_exactly_the_tokens_it_says() {
 
 fn example(method: Verb, path: &str) -> String {
     let blob = pdpp_testkit::sample::chat::blob_id();
+    if path.starts_with("/v1/event-subscriptions") {
+        return path.replace("{subscription_id}", "sub_000000000000000000000000");
+    }
     if method == Verb::Delete {
         // Another stream than the one that is read, so that rows do not depend on each other.
         let path = path.replace("{stream}", "pins").replace("{id}", "p_1");
@@ -88,6 +98,8 @@ fn body(path: &str) -> &'static str {
     match path {
         "/connectors" => include_str!("second_chat.json"),
         "/v1/state/{connector_id}" => r#"{"state":{}}"#,
+        "/v1/event-subscriptions" => r#"{"callback_url":"https://hooks.example.org/"}"#,
+        "/v1/event-subscriptions/{subscription_id}" => r#"{"enabled":true}"#,
         _ => "",
     }
 }

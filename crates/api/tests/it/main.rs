@@ -13,6 +13,7 @@ mod delete;
 mod described;
 mod discovery;
 mod errors;
+mod events;
 mod field_window;
 mod frame;
 mod ingest;

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use http::Response;
-use pdpp_wire::ApprovalId;
+use pdpp_access::OwnerPrincipal;
+use pdpp_wire::{ApprovalId, Code};
 use serde_json::{Map, Value, json};
 
 use super::body::Params;
@@ -46,6 +47,9 @@ pub(super) async fn approve(call: &mut Call) -> Result<Response<Bytes>, OAuthFau
     let handle = handle(&params)?;
     let revision = params.required("approval_review_revision")?;
     let narrowing = narrowing(&params)?;
+    if owner.token_id.is_none() {
+        refuse_owner_token(call, &owner, &handle).await?;
+    }
     let approved = call.server.approve(&owner.subject_id, &handle, revision, narrowing.as_ref()).await?;
     call.entry.client_id = Some(approved.client_id.clone());
     call.entry.grant_ids = approved.grants.iter().map(id_of).collect();
@@ -73,6 +77,19 @@ pub(super) async fn deny(call: &mut Call) -> Result<Response<Bytes>, OAuthFault>
     body.insert("status".to_owned(), "denied".into());
     hand_over(&mut body, &handover);
     Ok(ok(&body))
+}
+
+/// A session alone gives nobody an owner's credential: the page that does asks for the passphrase again.
+async fn refuse_owner_token(
+    call: &Call,
+    owner: &OwnerPrincipal,
+    handle: &ConsentHandle,
+) -> Result<(), OAuthFault> {
+    let review = call.server.review(&owner.subject_id, handle, None).await?;
+    if review.artifact["grants"] != "owner_token" {
+        return Ok(());
+    }
+    Err(OAuthFault::denied(Code::PermissionError, "An owner's credential is approved on the page `/device`."))
 }
 
 fn handle(params: &Params) -> Result<ConsentHandle, OAuthFault> {

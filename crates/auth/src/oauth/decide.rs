@@ -21,7 +21,7 @@ const FETCH_SECONDS: i64 = 300;
 /// How long a single-use grant lives, in seconds.
 const SINGLE_USE_SECONDS: i64 = 24 * 60 * 60;
 /// A purpose that needs its own yes.
-const AI_TRAINING: &str = "https://pdpp.dev/purpose/ai_training";
+pub const AI_TRAINING: &str = "https://pdpp.dev/purpose/ai_training";
 
 /// What the owner's browser does next.
 #[derive(Clone, Debug)]
@@ -150,14 +150,14 @@ impl AuthorizationServer {
         }
         let now = self.now();
         let mut grants: Vec<Grant> = Vec::with_capacity(proposals.len());
-        for Proposal { mut grant, choose_from, .. } in proposals {
-            let undecided = |ids: &[_]| !choose_from.is_empty() && ids == choose_from;
-            if let Some(stream) = grant.streams.iter().find(|stream| undecided(&stream.instance_ids)) {
+        for proposal in proposals {
+            if let Some(stream) = proposal.grant.streams.iter().find(|stream| proposal.is_open(stream)) {
                 let message = format!("Choose the connections of '{}'.", stream.name);
                 return Err(OAuthFault::Denied(
                     pdpp_access::Denial::new(Code::InvalidRequest, message).param("connections"),
                 ));
             }
+            let mut grant = proposal.grant;
             if grant.purpose_code == AI_TRAINING && !narrowing.ai_training_consented {
                 return Err(OAuthFault::invalid("Training needs a yes of its own: `ai_training_consented`."));
             }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use pdpp_wire::manifest::{FieldDeclaration, StreamDeclaration};
-use pdpp_wire::{ConnectionId, GrantStream, Instant, TimeConstraint};
+use pdpp_wire::{AccessMode, ConnectionId, GrantStream, Instant, TimeConstraint};
 use serde::{Deserialize, Serialize};
 
 use super::review::Proposal;
@@ -20,6 +20,8 @@ pub struct Narrowing {
     pub sources: BTreeMap<String, SourceNarrowing>,
     /// When all of it ends.
     pub expires_at: Option<String>,
+    /// Once instead of until it ends; never the other way round.
+    pub access_mode: Option<AccessMode>,
     /// Whether the owner allows training, where that is the purpose.
     pub ai_training_consented: bool,
     /// What the owner chose, when the request left it open.
@@ -75,6 +77,11 @@ pub(super) fn apply(proposals: Vec<Proposal>, narrowing: &Narrowing) -> Result<V
             Some(narrowing) => narrow(&mut proposal, narrowing)?,
             None => {}
         }
+        match (proposal.grant.access_mode, narrowing.access_mode) {
+            (AccessMode::SingleUse, Some(AccessMode::Continuous)) => return Err(widens("lasting access")),
+            (_, Some(mode)) => proposal.grant.access_mode = mode,
+            (_, None) => {}
+        }
         left.push(proposal);
     }
     Ok(left)
@@ -106,6 +113,7 @@ fn narrow(proposal: &mut Proposal, narrowing: &SourceNarrowing) -> Result<(), OA
         }
         if let Some(connections) = narrowing.connections.get(&name) {
             narrow_connections(stream, connections)?;
+            proposal.chosen.insert(name.clone());
         }
         let bounds = (narrowing.since.get(&name), narrowing.until.get(&name));
         narrow_time(stream, declaration, bounds)?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pdpp_access::{Catalogue, GrantTerms, Secret, Source, resolve_selection};
 use pdpp_store::{Flow, RequestHandle, RequestState, StagedRequest};
-use pdpp_wire::manifest::FieldDeclaration;
+use pdpp_wire::manifest::{FieldDeclaration, StreamDeclaration};
 use pdpp_wire::{ApprovalId, Code, ConnectionId, Grant, GrantId, GrantStream, SubjectId};
 use serde_json::{Value, json};
 
@@ -48,6 +48,8 @@ pub struct Review {
     pub digest: String,
     /// Version and digest in one word.
     pub revision: String,
+    /// Where the browser goes with the outcome, when it goes anywhere.
+    pub redirect_uri: Option<String>,
 }
 
 /// One grant as it would be.
@@ -61,6 +63,17 @@ pub(super) struct Proposal {
     pub(super) grant: Grant,
     /// The connections to choose from, when the request leaves that to the owner.
     pub(super) choose_from: Vec<ConnectionId>,
+    /// The streams for which the owner has chosen.
+    pub(super) chosen: BTreeSet<String>,
+}
+
+impl Proposal {
+    /// Whether the connections of a stream are still to be chosen.
+    pub(super) fn is_open(&self, stream: &GrantStream) -> bool {
+        !self.choose_from.is_empty()
+            && stream.instance_ids == self.choose_from
+            && !self.chosen.contains(stream.name.as_str())
+    }
 }
 
 /// A request that waits, with all that is known about it.
@@ -179,7 +192,8 @@ impl AuthorizationServer {
             let selection = detail.selection(source, open.then_some(&eligible[..]))?;
             let grant = resolve_selection(source, &selection, &terms)?;
             let choose_from = if open { eligible } else { Vec::new() };
-            Ok(Proposal { index, detail: detail.clone(), source: Arc::clone(source), grant, choose_from })
+            let (detail, source, chosen) = (detail.clone(), Arc::clone(source), BTreeSet::new());
+            Ok(Proposal { index, detail, source, grant, choose_from, chosen })
         };
         details.iter().enumerate().map(propose).collect()
     }
@@ -208,6 +222,7 @@ impl AuthorizationServer {
             revision: format!("{VERSION}:{digest}"),
             digest,
             artifact,
+            redirect_uri: waiting.ask.redirect.as_ref().map(|redirect| redirect.uri.clone()),
         };
         Ok((review, proposals))
     }
@@ -261,14 +276,14 @@ fn delivery(request: &StagedRequest, ask: &Ask) -> Value {
 }
 
 fn source_facts(proposal: &Proposal) -> Value {
-    let Proposal { index, detail, source, grant, choose_from } = proposal;
+    let Proposal { index, detail, source, grant, .. } = proposal;
     let necessities = detail.necessities();
     let streams: Vec<_> = grant
         .streams
         .iter()
         .map(|stream| {
             let need = necessities.get(stream.name.as_str()).or(necessities.get("*")).copied();
-            stream_facts(source, stream, need.unwrap_or_default() == super::Necessity::Optional, choose_from)
+            stream_facts(proposal, stream, need.unwrap_or_default() == super::Necessity::Optional)
         })
         .collect();
     json!({
@@ -288,19 +303,15 @@ fn source_facts(proposal: &Proposal) -> Value {
     })
 }
 
-fn stream_facts(
-    source: &Source,
-    stream: &GrantStream,
-    optional: bool,
-    choose_from: &[ConnectionId],
-) -> Value {
+fn stream_facts(proposal: &Proposal, stream: &GrantStream, optional: bool) -> Value {
+    let (source, choose_from) = (&proposal.source, &proposal.choose_from);
     let declaration = source.manifest.find_stream(stream.name.as_str());
     let fields = || declaration.iter().flat_map(|declaration| declaration.fields());
     let named = |id: &ConnectionId| {
         let connection = source.find_connection(id.as_str());
         json!({ "connection_id": id, "display_name": connection.and_then(|one| one.display_name.as_deref()) })
     };
-    let open = !choose_from.is_empty() && stream.instance_ids == choose_from;
+    let open = proposal.is_open(stream);
     let granted: Vec<_> = if open { Vec::new() } else { stream.instance_ids.iter().map(named).collect() };
     json!({
         "name": stream.name,
@@ -315,6 +326,7 @@ fn stream_facts(
             .map(FieldDeclaration::name)
             .filter(|name| !stream.fields.iter().any(|granted| granted == name))
             .collect::<Vec<_>>(),
+        "selects_fields": declaration.is_some_and(StreamDeclaration::selects_fields),
         "time_field": declaration.and_then(|declaration| declaration.consent_time_field()),
         "time_constraint": stream.time_constraint,
         "resources": stream.resources,

@@ -8,6 +8,7 @@ use pdpp_store::{Store, StoreError};
 use pdpp_wire::{Instant, OAuthCode, SubjectId};
 
 use super::keyed::keyed;
+use super::passkey::Ceremonies;
 use super::{MetadataDocuments, OAuthFault, handles};
 use crate::{Audience, LocalAuthority};
 
@@ -34,6 +35,8 @@ pub struct AuthorizationServer {
     pub(crate) throttle: Arc<Throttle>,
     pub(super) introspector: (String, SecretHash),
     refresh_key: [u8; 32],
+    pub(super) form_key: [u8; 32],
+    pub(super) ceremonies: Option<Arc<Ceremonies>>,
 }
 
 impl fmt::Debug for AuthorizationServer {
@@ -50,7 +53,9 @@ impl AuthorizationServer {
         settings: OAuthSettings,
         documents: Arc<dyn MetadataDocuments>,
     ) -> Result<Self, StoreError> {
-        let refresh_key = keyed(&authority.store.sealing_key().await?, &[b"pdpp refresh tokens"]);
+        let sealing_key = authority.store.sealing_key().await?;
+        let refresh_key = keyed(&sealing_key, &[b"pdpp refresh tokens"]);
+        let form_key = keyed(&sealing_key, &[b"pdpp owner forms"]);
         let (name, secret) = settings
             .introspection
             .clone()
@@ -63,6 +68,8 @@ impl AuthorizationServer {
             throttle: Arc::default(),
             introspector: (name, secret.hash()),
             refresh_key,
+            form_key,
+            ceremonies: Ceremonies::of(&settings.issuer).map(Arc::new),
             settings,
         })
     }
@@ -95,11 +102,13 @@ impl AuthorizationServer {
         self.authority.clock.as_ref()
     }
 
-    pub(crate) fn entropy(&self) -> &dyn Entropy {
+    /// The randomness everything here draws from.
+    pub fn entropy(&self) -> &dyn Entropy {
         self.authority.entropy.as_ref()
     }
 
-    pub(crate) fn now(&self) -> Instant {
+    /// The time everything here goes by.
+    pub fn now(&self) -> Instant {
         self.clock().now()
     }
 

@@ -34,16 +34,29 @@ impl AuthorizationServer {
         passphrase: &Secret,
         address: &str,
     ) -> Result<Option<SignedIn>, OAuthFault> {
+        if !self.confirm_passphrase(subject_id, passphrase, address).await? {
+            return Ok(None);
+        }
+        self.open_session(subject_id).await.map(Some)
+    }
+
+    /// Whether this is the passphrase; every wrong guess counts.
+    pub async fn confirm_passphrase(
+        &self,
+        subject_id: &SubjectId,
+        passphrase: &Secret,
+        address: &str,
+    ) -> Result<bool, OAuthFault> {
         let own = format!("login:{subject_id}:{address}");
         self.count_guess(&own, PER_ADDRESS).await?;
         if !is_this_machine(address) {
             self.count_guess(&format!("login:{subject_id}:outside"), FROM_OUTSIDE).await?;
         }
-        if !self.authority.verify_passphrase(subject_id, passphrase).await? {
-            return Ok(None);
+        let right = self.authority.verify_passphrase(subject_id, passphrase).await?;
+        if right {
+            self.store().clear_attempts(&own).await?;
         }
-        self.store().clear_attempts(&own).await?;
-        self.open_session(subject_id).await.map(Some)
+        Ok(right)
     }
 
     /// Opens a session for an owner who has proved to be one in another way.

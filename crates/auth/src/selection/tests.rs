@@ -79,19 +79,19 @@ fn what_could_mean_two_things_is_refused_with_the_choices() {
     check(
         &["messages"],
         expect![
-            "invalid_authorization_details: Several connections have the stream 'messages'. Write one of: Home/messages, Work/messages."
+            "invalid_authorization_details: Several connections have the stream 'messages'. Write one of: Home/messages (chat), Work/messages (chat)."
         ],
     );
     check(
         &["chat/messages"],
         expect![
-            "invalid_authorization_details: Several connections have the stream 'messages'. Write one of: Home/messages, Work/messages."
+            "invalid_authorization_details: Several connections have the stream 'messages'. Write one of: Home/messages (chat), Work/messages (chat)."
         ],
     );
     check(
         &["*"],
         expect![
-            "invalid_authorization_details: Several connections have the stream '*'. Write one of: Home/*, Work/*, Notebook/*."
+            "invalid_authorization_details: Several connections have the stream '*'. Write one of: Home/* (chat), Work/* (chat), Notebook/* (notes)."
         ],
     );
 }

@@ -1,22 +1,31 @@
-//! `pdpp audit`: who read what, when, and what was refused.
+//! `pdpp audit`: who read what, when, through which door, and what was refused.
 
-use clap::Args;
+mod activity;
+mod follow;
+mod output;
+
+use clap::{Args, ValueEnum};
 use pdpp_auth::local_client_id;
 use pdpp_server::{Personal, owner_subject};
-use pdpp_store::{Disclosure, DisclosureFilter};
+use pdpp_store::DisclosureFilter;
 use pdpp_wire::{ClientId, GrantId, StreamName};
-use serde_json::{Value, json};
 
+use self::output::Printer;
 use crate::args::DataArgs;
 use crate::exit::Usage;
 use crate::{moment, terminal};
 
+pub(crate) use output::print_table;
+
 /// Show who read what, and what was refused
 ///
-/// Every read through any door is entered in the ledger before its answer leaves. Entries name
-/// streams, records and fields, never their content.
+/// Every read through any door is entered in the ledger before its answer leaves. Entries name streams, records and
+/// fields, never their content. On a terminal, a small calendar shows how much was read on which days.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: pdpp audit --client notes-assistant --since 7d")]
+#[command(after_help = "Examples:
+  pdpp audit --client notes-assistant --since 7d
+  pdpp audit --follow
+  pdpp audit --refused --format csv > refused.csv")]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -33,7 +42,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Before: a date, or how long ago
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "follow")]
     until: Option<String>,
     /// Only what was refused
     #[arg(long)]
@@ -41,13 +50,30 @@ pub(crate) struct AuditArgs {
     /// At most so many entries, newest first
     #[arg(long, default_value_t = 50, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: u32,
-    /// Print JSON, one entry a line
-    #[arg(long)]
+    /// Go on and print what is entered from now on, until Ctrl-C
+    #[arg(long, short)]
+    follow: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// Short for --format jsonl
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// One JSON object per line
+    Jsonl,
+    /// For spreadsheets
+    Csv,
 }
 
 pub(crate) async fn run(args: AuditArgs) -> anyhow::Result<()> {
     let personal = Personal::open_existing(&args.data.path()?)?;
+    let format = if args.json { Format::Jsonl } else { args.format };
     let mut filter = filter(&args, &personal)?;
     let mut entries = personal.store().list_disclosures(&owner_subject(), &filter).await?;
     // A client may be named as it was when its grant was made.
@@ -55,12 +81,16 @@ pub(crate) async fn run(args: AuditArgs) -> anyhow::Result<()> {
         filter.client_id = Some(local_client_id(name));
         entries = personal.store().list_disclosures(&owner_subject(), &filter).await?;
     }
-    if args.json {
-        return entries.iter().try_for_each(|entry| terminal::json_line(&shown(entry)));
+    let mut printer = Printer::new(format);
+    if args.follow {
+        entries.reverse();
+        return follow::run(&personal, filter, entries, &mut printer).await;
     }
-    let rows: Vec<[String; 6]> = entries.iter().map(row).collect();
-    terminal::table(["WHEN", "WHO", "DOOR", "READ", "RECORDS", "OUTCOME"], &rows)?;
-    Ok(())
+    if format == Format::Table && terminal::is_watched() {
+        let days = personal.store().count_by_day(&owner_subject(), &filter).await?;
+        activity::print(&days, personal.clock().now())?;
+    }
+    printer.print(&entries)
 }
 
 fn filter(args: &AuditArgs, personal: &Personal) -> Result<DisclosureFilter, Usage> {
@@ -75,28 +105,4 @@ fn filter(args: &AuditArgs, personal: &Personal) -> Result<DisclosureFilter, Usa
         refused_only: args.refused,
         limit: args.limit,
     })
-}
-
-/// An entry as JSON, with its time as people write it.
-fn shown(entry: &Disclosure) -> Value {
-    let mut value = json!(entry);
-    value["at"] = json!(entry.at.to_rfc3339());
-    value
-}
-
-fn row(entry: &Disclosure) -> [String; 6] {
-    let who = entry.client_id.as_ref().map_or_else(|| "owner".to_owned(), ToString::to_string);
-    let door = json!(entry.door).as_str().unwrap_or_default().to_owned();
-    let mut read = entry.action.clone();
-    if let Some(stream) = &entry.stream {
-        read = format!("{read} {stream}");
-    }
-    if let [key] = entry.record_keys.as_slice() {
-        read = format!("{read} {key}");
-    }
-    if let Some((start, end)) = entry.char_range {
-        read = format!("{read} chars {start}–{end}");
-    }
-    let outcome = entry.refused.map_or_else(|| "served".to_owned(), |code| format!("refused: {code}"));
-    [entry.at.to_rfc3339(), who, door, read, entry.record_count.to_string(), outcome]
 }

@@ -1,23 +1,24 @@
-//! `pdpp export`: everything, in a folder that `pdpp import` reads back.
+//! `pdpp export`: everything, in a folder that `pdpp import` reads back, or as tables in one `SQLite` file.
 
 mod blobs;
+mod database;
 mod folder;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use pdpp_access::{
     Authorizer, Catalogue, Connection, OwnerPrincipal, Principal, RecordsRead, RecordsRequest, Sealer,
     Source, Target, random_hex,
 };
 use pdpp_server::{Personal, SystemEntropy, owner_subject};
-use pdpp_store::{Disclosure, Door};
+use pdpp_store::{Disclosure, Door, RecordRow};
 use pdpp_wire::StreamName;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use self::folder::{ExportFolder, Lines};
+use self::folder::ExportFolder;
 use crate::args::DataArgs;
 use crate::passphrase::PassphraseArgs;
 use crate::terminal;
@@ -25,18 +26,24 @@ use crate::terminal;
 /// Records read at once.
 const PAGE: u32 = 500;
 
-/// Write everything you keep into a folder
+/// Write everything you keep into a folder, or into one database file
 ///
-/// One folder per connection: the declaration, the records one JSON object per line, the attachments. `pdpp import`
-/// loads such a folder into any data directory. The files are as private as what they hold: keep them so.
+/// A folder has one folder per connection: the declaration, the records one JSON object per line, the attachments.
+/// `pdpp import` loads it into any data directory. A `SQLite` file has one table per stream, with a column for each field,
+/// for programs that read such files. Both are as private as what they hold: keep them so.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: pdpp export ~/Desktop/my-data")]
+#[command(after_help = "Examples:
+  pdpp export ~/Desktop/my-data
+  pdpp export --format sqlite ~/Desktop/my-data.sqlite")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// The folder to write, which must not hold anything yet
-    #[arg(value_name = "FOLDER")]
-    folder: PathBuf,
+    /// The folder or file to write, which must not hold anything yet
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// How: a folder of JSON lines, or one `SQLite` file
+    #[arg(long, value_enum, default_value = "jsonl")]
+    format: Format,
     /// Only this connection, by id or label; may repeat
     #[arg(long, value_name = "NAME")]
     connection: Vec<String>,
@@ -47,6 +54,15 @@ pub(crate) struct ExportArgs {
     json: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Jsonl,
+    Sqlite,
+}
+
+/// One connection with its source.
+type Chosen<'c> = (&'c Source, &'c Connection);
+
 pub(crate) async fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let personal = Personal::open_existing(&args.data.path()?)?;
     args.passphrase.require(&personal).await?;
@@ -56,7 +72,7 @@ pub(crate) async fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|named| super::connections::find(&catalogue, named))
         .collect::<anyhow::Result<Vec<_>>>()?;
-    let chosen: Vec<(&Source, &Connection)> = catalogue
+    let chosen: Vec<Chosen<'_>> = catalogue
         .sources
         .iter()
         .flat_map(|source| source.connections.iter().map(move |connection| (source.as_ref(), connection)))
@@ -66,25 +82,24 @@ pub(crate) async fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     if chosen.is_empty() {
         bail!("there is nothing to export yet; `pdpp import` loads something");
     }
-    let mut folder = ExportFolder::create(&args.folder)?;
     let export = Export { personal: &personal, catalogue: &catalogue, sealer: sealer(&personal).await? };
+    let counts = match args.format {
+        Format::Jsonl => export.to_folder(&args.path, &chosen).await?,
+        Format::Sqlite => database::write(&export, &args.path, &chosen).await?,
+    };
     let mut told = Vec::new();
-    for (source, connection) in chosen {
-        let counts = export.connection(&mut folder, source, connection).await?;
-        told.push(json!({"connection_id": connection.connection_id, "connector_key": source.key(),
-                         "records": counts.records, "blobs": counts.blobs}));
+    for ((source, connection), counts) in chosen.into_iter().zip(counts) {
+        let (key, records, blobs) = (source.key(), counts.records, counts.blobs);
+        told.push(json!({"connection_id": connection.connection_id, "connector_key": key,
+                         "records": records, "blobs": blobs}));
         if !args.json {
             let label = connection.display_name.as_deref().unwrap_or_default();
-            let key = source.key();
-            terminal::line(&format!(
-                "{key} {label}: {} records, {} attachments",
-                counts.records, counts.blobs
-            ))?;
+            terminal::line(&format!("{key} {label}: {records} records, {blobs} attachments"))?;
         }
     }
-    folder.finish()?;
     if args.json {
-        terminal::json(&json!({"folder": args.folder, "connections": told}))?;
+        let place = if args.format == Format::Jsonl { "folder" } else { "file" };
+        terminal::json(&json!({place: args.path, "connections": told}))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -106,28 +121,43 @@ struct Counts {
 }
 
 impl Export<'_> {
-    async fn connection(
-        &self,
-        folder: &mut ExportFolder,
-        source: &Source,
-        connection: &Connection,
-    ) -> anyhow::Result<Counts> {
-        let mut lines = folder.connection(source, connection)?;
-        let mut counts = Counts::default();
-        for stream in source.manifest.streams() {
-            counts.records += self.stream(&mut lines, connection, stream.name()).await?;
+    async fn to_folder(&self, path: &std::path::Path, chosen: &[Chosen<'_>]) -> anyhow::Result<Vec<Counts>> {
+        let mut folder = ExportFolder::create(path)?;
+        let mut all = Vec::new();
+        for (source, connection) in chosen {
+            let mut lines = folder.connection(source, connection)?;
+            let mut counts = Counts::default();
+            for stream in source.manifest.streams() {
+                let name = stream.name();
+                counts.records += self.stream(connection, name, &mut |row| lines.write(name, row)).await?;
+            }
+            for blob_id in lines.blob_ids.clone() {
+                let mut file = None;
+                let is_written = blobs::read(self, connection, &blob_id, &mut |_, chunk| {
+                    if file.is_none() {
+                        file = Some(lines.blob(&blob_id)?);
+                    }
+                    Ok(file.as_mut().map_or(Ok(()), |file| std::io::Write::write_all(file, chunk))?)
+                })
+                .await?;
+                counts.blobs += u64::from(is_written);
+                if let Some(file) = file {
+                    file.sync_all()?;
+                }
+            }
+            lines.finish()?;
+            all.push(counts);
         }
-        counts.blobs = blobs::write(self, &lines, connection).await?;
-        lines.finish()?;
-        Ok(counts)
+        folder.finish()?;
+        Ok(all)
     }
 
     /// All records of one stream, oldest first, as the owner's own plan shows them.
     async fn stream(
         &self,
-        lines: &mut Lines,
         connection: &Connection,
         stream: &StreamName,
+        put: &mut dyn FnMut(&RecordRow) -> anyhow::Result<()>,
     ) -> anyhow::Result<u64> {
         let mut cursor = None;
         let mut count = 0;
@@ -148,9 +178,7 @@ impl Export<'_> {
             let read = Authorizer::new(&principal, self.catalogue).records(&request, &self.sealer)?;
             let RecordsRead::Page(plan) = read else { bail!("a page was asked for") };
             let page = self.personal.store().list_records(&plan).await?;
-            for row in &page.rows {
-                lines.write(stream, row)?;
-            }
+            page.rows.iter().try_for_each(&mut *put)?;
             count += page.rows.len() as u64;
             match page.next {
                 Some(next) => cursor = Some(self.sealer.seal_page(&SystemEntropy, plan.binding(), &next)),
@@ -190,4 +218,13 @@ impl Export<'_> {
 
 fn owner() -> Principal {
     Principal::Owner(OwnerPrincipal { subject_id: owner_subject(), token_id: None })
+}
+
+/// The attachment a record refers to.
+fn blob_id_of(text: &str) -> Option<String> {
+    if !text.contains("blob_ref") {
+        return None;
+    }
+    let value: Value = serde_json::from_str(text).ok()?;
+    value.pointer("/blob_ref/blob_id").and_then(Value::as_str).map(str::to_owned)
 }

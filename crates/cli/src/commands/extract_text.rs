@@ -34,10 +34,14 @@ pub(crate) fn run(args: &ExtractTextArgs) -> anyhow::Result<()> {
 #[cfg(unix)]
 fn limit() -> anyhow::Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
-    const MEMORY: u64 = 1 << 30;
-    const SECONDS: u64 = 15;
+    /// What it may keep for itself.
+    const MEMORY: u64 = 512 << 20;
+    /// Its own program and libraries included.
+    const ADDRESSES: u64 = 2 << 30;
+    const SECONDS: u64 = 10;
     let most = |value| Rlimit { current: Some(value), maximum: Some(value) };
-    setrlimit(Resource::As, most(MEMORY)).context("cannot limit memory")?;
+    setrlimit(Resource::As, most(ADDRESSES)).context("cannot limit memory")?;
+    setrlimit(Resource::Data, most(MEMORY)).context("cannot limit memory")?;
     setrlimit(Resource::Cpu, most(SECONDS)).context("cannot limit time")?;
     setrlimit(Resource::Core, most(0)).context("cannot limit dumps")
 }

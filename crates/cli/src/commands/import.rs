@@ -23,13 +23,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use pdpp_server::Personal;
 use pdpp_wire::manifest::{MAX_MANIFEST_BYTES, Manifest};
 
-use self::found::Found;
 use crate::args::DataArgs;
 use crate::exit::Usage;
 use crate::terminal;
 
 pub(crate) use destination::Destination;
 pub(crate) use feed::{Feed, Step};
+pub(crate) use found::Found;
 pub(crate) use load::{load, store};
 pub(crate) use receipt::Receipt;
 

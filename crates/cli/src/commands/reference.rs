@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
-use pdpp_api::{Caller, Verb};
+use pdpp_api::Caller;
 use pdpp_wire::{Code, OAuthCode};
 use serde_json::json;
 
@@ -76,12 +76,7 @@ fn routes() -> String {
          | Method | Path | Caller | What it does | Shown by |\n| --- | --- | --- | --- | --- |\n",
     );
     for route in pdpp_api::routes() {
-        let method = match route.method {
-            Verb::Get => "GET",
-            Verb::Post => "POST",
-            Verb::Put => "PUT",
-            Verb::Delete => "DELETE",
-        };
+        let method = route.method.as_str();
         let caller = match route.caller() {
             Caller::Anyone => "anyone",
             Caller::Owner => "owner",

@@ -68,6 +68,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DAYS", env = "PDPP_LEDGER_DAYS")]
     ledger_days: Option<u32>,
 
+    /// Let events be sent to receivers on this machine, also without encryption; for development
+    #[arg(long, env = "PDPP_ALLOW_LOOPBACK_CALLBACKS")]
+    allow_loopback_callbacks: bool,
+
     /// The name a separate resource server introspects tokens with [default: resource-server]
     #[arg(long, value_name = "NAME", env = "PDPP_INTROSPECTION_ID")]
     introspection_id: Option<String>,
@@ -100,6 +104,7 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
         requests_per_minute: args.requests_per_minute,
         trusted_proxy: args.trusted_proxy,
         ledger_days: args.ledger_days,
+        allow_loopback_callbacks: args.allow_loopback_callbacks.then_some(true),
         introspection_id: args.introspection_id,
         introspection_secret: args.introspection_secret.map(Secret::presented),
     };
@@ -107,6 +112,9 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     start_logging(settings.log_format.unwrap_or_default(), settings.log_level.as_deref().unwrap_or("info"));
     let server = Server::bind(Personal::open(&data)?, settings.resolve()?).await?;
     terminal::note(&format!("pdpp serves {} on http://{}", data.display(), server.address()));
+    if let Some(link) = server.first_run_link() {
+        terminal::note(&format!("nobody is the owner yet; set your passphrase here, once, today: {link}"));
+    }
     if let Some(address) = server.metrics_address() {
         terminal::note(&format!("metrics are on http://{address}/metrics"));
     }

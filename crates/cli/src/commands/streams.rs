@@ -1,14 +1,12 @@
 //! `pdpp streams`: what is in the data directory, at a glance.
 
 use clap::Args;
-use pdpp_access::{Authorizer, OwnerPrincipal, Principal, StreamsRequest};
 use pdpp_server::{Personal, owner_subject};
-
 use pdpp_wire::Instant;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::DataArgs;
-use crate::terminal;
+use crate::{holdings, terminal};
 
 /// List the streams you hold, with their sizes
 #[derive(Args, Debug)]
@@ -22,30 +20,33 @@ pub(crate) struct StreamsArgs {
 
 pub(crate) async fn run(args: StreamsArgs) -> anyhow::Result<()> {
     let personal = Personal::open_existing(&args.data.path()?)?;
-    let store = personal.store();
-    let catalogue = store.catalogue(&owner_subject()).await?;
-    let owner = Principal::Owner(OwnerPrincipal { subject_id: owner_subject(), token_id: None });
-    let mut rows = Vec::new();
-    let mut values = Vec::new();
-    for plan in Authorizer::new(&owner, &catalogue).streams(&StreamsRequest::default())? {
-        for (part, summary) in plan.parts().iter().zip(store.summarize(&plan).await?) {
-            let updated = summary.last_updated.map(Instant::to_rfc3339);
-            values.push(json!({
-                "stream": plan.stream(), "connector_key": plan.source().key(), "connection_id": part.connection_id(),
-                "display_name": part.display_name(), "record_count": summary.record_count, "last_updated": updated,
-            }));
-            rows.push([
-                plan.stream().to_string(),
-                plan.source().key().to_string(),
-                part.display_name().map_or_else(|| part.connection_id().to_string(), str::to_owned),
-                summary.record_count.to_string(),
-                updated.unwrap_or_default(),
-            ]);
-        }
-    }
+    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    let held = holdings::all(&personal, &catalogue).await?;
     if args.json {
+        let values: Vec<Value> = held
+            .iter()
+            .map(|held| {
+                json!({
+                    "stream": held.stream, "connector_key": held.connector_key, "connection_id": held.connection_id,
+                    "display_name": held.display_name, "record_count": held.records,
+                    "last_updated": held.last_updated.map(Instant::to_rfc3339),
+                })
+            })
+            .collect();
         return terminal::json(&values);
     }
+    let rows: Vec<[String; 5]> = held
+        .iter()
+        .map(|held| {
+            [
+                held.stream.to_string(),
+                held.connector_key.to_string(),
+                held.label().to_owned(),
+                held.records.to_string(),
+                held.last_updated.map(Instant::to_rfc3339).unwrap_or_default(),
+            ]
+        })
+        .collect();
     terminal::table(["STREAM", "CONNECTOR", "CONNECTION", "RECORDS", "LAST UPDATED"], &rows)?;
     Ok(())
 }

@@ -59,6 +59,20 @@ impl Client {
         self.try_post(path, content_type, body).unwrap()
     }
 
+    /// A deletion.
+    #[track_caller]
+    pub(crate) fn delete(&self, path: &str) -> Answer {
+        self.send(self.request("DELETE", path).body(Vec::new()).unwrap()).unwrap()
+    }
+
+    /// A write whose answer may come in one of several forms.
+    #[track_caller]
+    pub(crate) fn post_accepting(&self, path: &str, accept: &str, body: impl Into<Vec<u8>>) -> Answer {
+        let request =
+            self.request("POST", path).header("content-type", "application/json").header("accept", accept);
+        self.send(request.body(body.into()).unwrap()).unwrap()
+    }
+
     fn request(&self, method: &str, path: &str) -> ureq::http::request::Builder {
         let path = path.replace('[', "%5B").replace(']', "%5D");
         let request = Request::builder().method(method).uri(format!("{}{path}", self.base));
@@ -70,7 +84,7 @@ impl Client {
 
     fn send(&self, request: Request<Vec<u8>>) -> Option<Answer> {
         let response = match request.method().as_str() {
-            "GET" => self.agent.run(request.map(|_| ())).ok()?,
+            "GET" | "DELETE" => self.agent.run(request.map(|_| ())).ok()?,
             _ => self.agent.run(request).ok()?,
         };
         read(response)

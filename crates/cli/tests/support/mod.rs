@@ -1,9 +1,14 @@
 //! A data directory and the binary over it.
 
+mod asking;
 mod fed;
 mod http;
 mod mcp;
+mod owner_desk;
+mod pty;
+mod receiver;
 mod server;
+mod watched;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -11,9 +16,13 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub(crate) use asking::Asking;
 pub(crate) use fed::Fed;
 pub(crate) use http::{Answer, Client, raw};
 pub(crate) use mcp::McpHost;
+pub(crate) use owner_desk::{OwnerDesk, back, query};
+pub(crate) use pty::Terminal;
+pub(crate) use receiver::{Hook, Receiver};
 pub(crate) use server::Server;
 
 /// A fresh home for one test.

@@ -57,6 +57,19 @@ impl Server {
         self.log.lock().unwrap().clone()
     }
 
+    /// The word it says after these.
+    pub(crate) fn said_after(&self, words: &str) -> String {
+        for _ in 0..500 {
+            let log = self.log();
+            let found = log.split_once(words).and_then(|(_, rest)| rest.split_once(char::is_whitespace));
+            if let Some((word, _)) = found {
+                return word.to_owned();
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        panic!("nothing was said after {words}: {}", self.log())
+    }
+
     /// Where it says its metrics are.
     pub(crate) fn metrics_address(&self) -> String {
         for _ in 0..500 {

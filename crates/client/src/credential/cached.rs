@@ -13,16 +13,19 @@ use super::place::CacheRoots;
 use super::refresh::refresh;
 use crate::{Bearer, BearerSource, ClientError, CredentialError, ProviderUrl};
 
+/// What is handed to another program should last so many seconds.
+const A_WHILE: i64 = 60;
+
 /// What time it is; passed in, like everywhere.
 pub type Now = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The credential of one server. Another process may renew the same file at any time.
 pub struct CachedCredential {
     path: PathBuf,
-    kept: Arc<Kept>,
+    kept: Arc<Shared>,
 }
 
-struct Kept {
+struct Shared {
     provider_url: ProviderUrl,
     now: Now,
     /// Held while the token is renewed, so that calls side by side renew it once.
@@ -45,7 +48,10 @@ impl CachedCredential {
                 return Err(expired(&file, provider_url));
             }
             let file = Mutex::new(file);
-            return Ok(Self { path, kept: Arc::new(Kept { provider_url: provider_url.clone(), now, file }) });
+            return Ok(Self {
+                path,
+                kept: Arc::new(Shared { provider_url: provider_url.clone(), now, file }),
+            });
         }
         let looked_in = roots.file(provider_url);
         Err(CredentialError::NotConnected { provider_url: provider_url.to_string(), looked_in })
@@ -54,6 +60,16 @@ impl CachedCredential {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A bearer that lasts a while: one that is about to end is renewed first, where that is possible.
+    pub async fn fresh_bearer(&self) -> Result<Bearer, CredentialError> {
+        let (bearer, ending) = {
+            let file = self.kept.file.lock().await;
+            let soon = (self.kept.now)().plus_seconds(A_WHILE);
+            (file.access_token.clone(), file.is_expired(soon) && file.renewal.is_some())
+        };
+        if ending { self.newer_than(bearer).await } else { Ok(bearer) }
     }
 
     /// Renews in a task of its own: a caller that gives up must not lose the tokens that are on their way.
@@ -68,7 +84,7 @@ impl CachedCredential {
     }
 }
 
-impl Kept {
+impl Shared {
     /// A token of the same file that is not `refused`: one that another call or another process got, else a
     /// renewed one.
     async fn newer_than(&self, refused: &Bearer) -> Result<Bearer, CredentialError> {

@@ -1,16 +1,14 @@
 //! One credential file: read with care, renewed in place.
 
-use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pdpp_wire::Instant;
 use serde_json::Value;
 
+use super::private;
 use crate::{Bearer, CredentialError, ProviderUrl};
 
-/// No credential file comes near this.
-const MAX_FILE_BYTES: u64 = 256 * 1024;
 /// The members that may say whose token it is.
 const KINDS: [&str; 4] = ["pdpp_token_kind", "token_kind", "kind", "role"];
 
@@ -47,7 +45,7 @@ impl CredentialFile {
             path: path.to_owned(),
             problem: problem.to_owned(),
         };
-        let text = match read_bounded(path) {
+        let text = match private::read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(invalid(&format!("it cannot be read ({error})"))),
@@ -103,29 +101,23 @@ impl CredentialFile {
     }
 
     fn write(&self) -> io::Result<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        // Made readable by its owner alone, which holds for the name it gets too.
-        let mut fresh = tempfile::NamedTempFile::new_in(folder)?;
-        let mut text = serde_json::to_vec_pretty(&self.document)?;
-        text.push(b'\n');
-        fresh.write_all(&text)?;
-        fresh.as_file().sync_all()?;
-        fresh.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
+        private::write(&self.path, &self.document)
+    }
+
+    /// What the document says at this path.
+    pub(super) fn text(&self, path: &[&str]) -> Option<&str> {
+        text_at(&self.document, path)
     }
 }
 
-fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut text)?;
-    if u64::try_from(text.len()).is_ok_and(|length| length > MAX_FILE_BYTES) {
-        return Err(io::Error::other("it is too large for a credential"));
-    }
-    Ok(text)
+/// The server a file says it is for.
+pub(super) fn provider_of(path: &Path) -> Option<ProviderUrl> {
+    let document: Value = serde_json::from_slice(&private::read(path).ok()?).ok()?;
+    ProviderUrl::parse(text_at(&document, &["provider_url"])?).ok()
 }
 
 /// Whether the document, or the credential in it, says that the token is an owner's.
-pub(super) fn is_owners(document: &Value) -> bool {
+pub(crate) fn is_owners(document: &Value) -> bool {
     let says_owner = |value: &Value| {
         KINDS
             .iter()

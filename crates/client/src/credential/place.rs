@@ -3,12 +3,16 @@
 //! The name holds the host, for people, and a digest of the whole address, because two servers may share a host.
 //! An older name without the digest is still read, if the file says that it is for this address.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
 use crate::ProviderUrl;
+
+/// Nobody is connected to more servers than this.
+const MOST_FILES: usize = 1_000;
 
 /// The directories to look in, in order; the first is where `pdpp connect` writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +35,27 @@ impl CacheRoots {
     /// The file of a server.
     pub fn file(&self, provider_url: &ProviderUrl) -> PathBuf {
         current(&self.root, provider_url)
+    }
+
+    /// The directory that is written to.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The servers there is a credential file for, in the order of their names. Files that do not say whose they are,
+    /// and files nobody can read, are left out.
+    pub fn connected(&self) -> Vec<ProviderUrl> {
+        let mut found = BTreeSet::new();
+        for root in [Some(&self.root), self.fallback.as_ref()].into_iter().flatten() {
+            let Ok(entries) = std::fs::read_dir(root.join("clients")) else { continue };
+            for entry in entries.flatten().take(MOST_FILES) {
+                let path = entry.path();
+                if path.extension().is_some_and(|ending| ending == "json") {
+                    found.extend(super::file::provider_of(&path).map(|url| url.to_string()));
+                }
+            }
+        }
+        found.iter().filter_map(|url| ProviderUrl::parse(url).ok()).collect()
     }
 
     /// Every place a server's credential may be in, the best first.

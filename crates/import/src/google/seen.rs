@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 /// Most things that are told apart; beyond, copies are no longer recognised.
-const MOST: usize = 8_000_000;
+const MOST: usize = 3_600_000;
 
-/// Remembers keys by eight bytes each, so that years of activity stay within some tens of megabytes.
+/// Remembers keys by eight bytes each, so that years of activity stay within forty megabytes: the table doubles
+/// beyond that number.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     keys: HashSet<u64>,

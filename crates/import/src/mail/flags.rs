@@ -49,6 +49,22 @@ impl Flags {
         }
     }
 
+    /// All of it in one byte, except `gone`: what is gone is not kept.
+    pub(super) fn pack(self) -> u8 {
+        let all = [self.read, self.starred, self.answered, self.draft, self.deleted];
+        all.iter().fold(0, |sum, said| sum * 3 + said.map_or(0, |said| 1 + u8::from(said)))
+    }
+
+    pub(super) fn unpack(mut byte: u8) -> Self {
+        let mut next = || {
+            let said = (byte % 3).checked_sub(1).map(|said| said == 1);
+            byte /= 3;
+            said
+        };
+        let (deleted, draft, answered, starred, read) = (next(), next(), next(), next(), next());
+        Self { read, starred, answered, draft, deleted, gone: false }
+    }
+
     /// Bits of a message in Apple Mail.
     pub(super) fn of_apple(bits: u64) -> Self {
         let has = |bit: u32| Some(bits >> bit & 1 == 1);
@@ -168,6 +184,15 @@ mod tests {
         );
         assert_eq!(of("X-Mozilla-Keys: $label2 boat   ", Some("Inbox")), ["Inbox", "Work", "boat"]);
         assert!(of("Subject: x", None).is_empty());
+    }
+
+    #[test]
+    fn notes_fit_into_one_byte() {
+        for byte in 0..243 {
+            assert_eq!(Flags::unpack(byte).pack(), byte);
+        }
+        let flags = Flags { read: Some(true), draft: Some(false), ..Flags::default() };
+        assert_eq!(Flags::unpack(flags.pack()), flags);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Which message this is, and which conversation it belongs to.
 
+use std::num::NonZeroU64;
+
 use sha2::{Digest as _, Sha256};
 
 use super::headers::Headers;
@@ -8,17 +10,16 @@ use crate::{hash_key, mint_key};
 /// Fields that say what a message without an id is.
 const TELLING: [&str; 6] = ["date", "from", "to", "cc", "subject", "received"];
 
-/// Sixteen bytes that stand for a text. Kept for every message of an import, so that the same one is known again;
-/// two halves, because one number of that size would be padded in every table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Mark(u64, u64);
+/// Eight bytes that stand for a text. Kept for every message of an import, so that the same one is known again. Two
+/// messages of one mark are still told apart by their prints, so nothing is lost where two ids should meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Mark(NonZeroU64);
 
 impl Mark {
     pub(super) fn of(text: &str) -> Self {
         let digest = Sha256::digest(text.as_bytes());
-        let half =
-            |from: usize| digest[from..from + 8].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-        Self(half(0), half(8))
+        let number = digest[..8].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        Self(NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN))
     }
 }
 
@@ -31,7 +32,7 @@ pub(super) struct Identity {
     pub(super) key: String,
     pub(super) mark: Mark,
     /// Tells messages under one id apart: some programs give all they send the same.
-    pub(super) print: u64,
+    pub(super) print: u32,
 }
 
 impl Identity {
@@ -45,13 +46,14 @@ impl Identity {
             None => hash_of(headers, body),
         };
         let sent = [headers.raw("from"), headers.raw("date")].map(Option::unwrap_or_default).join("\n");
-        let print = Mark::of(&sent).0;
+        let digest = Sha256::digest(sent.as_bytes());
+        let print = digest[..4].iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
         Self { mark: Mark::of(&key), message_id, key, print }
     }
 
     /// The key of a message whose id another one took first.
     pub(super) fn other_key(&self) -> String {
-        hash_key(&[&self.key, &format!("{:016x}", self.print)])
+        hash_key(&[&self.key, &format!("{:08x}", self.print)])
     }
 }
 
@@ -81,7 +83,15 @@ impl ThreadId {
     pub(super) fn key(self) -> String {
         match self {
             Self::Given(number) => number.to_string(),
-            Self::Root(Mark(high, low)) => format!("h{high:016x}{low:016x}"),
+            Self::Root(Mark(number)) => format!("h{number:016x}"),
+        }
+    }
+
+    /// A mark that no message has, which stands for the conversation while messages are counted.
+    pub(super) fn mark(self) -> Mark {
+        match self {
+            Self::Given(number) => Mark::of(&format!("conversation\n{number}")),
+            Self::Root(mark) => mark,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Conversations, gathered while messages are told: a few words for each.
+//! Conversations, gathered while their messages are told: a few words for each.
 
 use std::collections::HashMap;
 
@@ -16,16 +16,19 @@ const MOST_PEOPLE_BYTES: usize = 1000;
 /// Longest subject.
 const LONGEST_SUBJECT: usize = 500;
 
-/// All conversations of an import, in the order their first message was told.
+/// Conversations that have begun and not ended. One is told with its last message, so that only those lie in memory
+/// that an export keeps open.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    places: HashMap<ThreadId, u32>,
-    threads: Vec<Thread>,
+    open: HashMap<ThreadId, Thread>,
+    begun: u64,
 }
 
 #[derive(Debug)]
 struct Thread {
     id: ThreadId,
+    /// Which it is of those that have begun.
+    number: u64,
     /// Of the earliest message.
     subject: Option<Box<str>>,
     first: Option<Timestamp>,
@@ -36,50 +39,61 @@ struct Thread {
     has_more_people: bool,
 }
 
+/// What a message adds to its conversation.
+#[derive(Debug)]
+pub(super) struct Part<'m> {
+    pub(super) id: ThreadId,
+    /// Whether no other message of the conversation follows.
+    pub(super) is_last: bool,
+    pub(super) at: Option<Timestamp>,
+    pub(super) subject: Option<&'m str>,
+}
+
 impl Threads {
-    pub(super) fn add(
-        &mut self,
-        id: ThreadId,
-        at: Option<Timestamp>,
-        subject: Option<&str>,
-        people: impl Iterator<Item = Mailbox>,
-    ) {
-        let place = *self.places.entry(id).or_insert_with(|| {
-            self.threads.push(Thread {
-                id,
+    /// Adds a message; gives the conversation when it was the last.
+    pub(super) fn add(&mut self, part: &Part<'_>, people: impl Iterator<Item = Mailbox>) -> Option<Draft> {
+        let begun = &mut self.begun;
+        let thread = self.open.entry(part.id).or_insert_with(|| {
+            *begun += 1;
+            Thread {
+                id: part.id,
+                number: *begun,
                 subject: None,
                 first: None,
                 last: None,
                 messages: 0,
                 people: String::new(),
                 has_more_people: false,
-            });
-            u32::try_from(self.threads.len() - 1).unwrap_or(u32::MAX)
+            }
         });
-        let Some(thread) = self.threads.get_mut(place as usize) else { return };
-        let is_earliest =
-            thread.messages == 0 || at.is_some_and(|at| thread.first.is_none_or(|first| at < first));
-        if is_earliest && let Some(subject) = subject {
-            thread.subject = Some(subject[..subject.floor_char_boundary(LONGEST_SUBJECT)].into());
-        }
-        thread.messages += 1;
-        thread.first = thread.first.into_iter().chain(at).min();
-        thread.last = thread.last.into_iter().chain(at).max();
-        for address in people.filter_map(|one| one.address) {
-            thread.meet(&address.to_lowercase());
-        }
-        thread.people.shrink_to_fit();
+        thread.add(part, people);
+        if part.is_last { self.open.remove(&part.id).map(Thread::draft) } else { None }
     }
 
+    /// Tells those whose last message never came, which only a file that changed meanwhile has.
     pub(super) fn tell(self, sink: &mut dyn Sink) -> Result<(), Stop> {
-        for thread in self.threads {
-            sink.record(thread.draft())?;
-        }
-        Ok(())
+        let mut left: Vec<Thread> = self.open.into_values().collect();
+        left.sort_unstable_by_key(|thread| thread.number);
+        left.into_iter().try_for_each(|thread| sink.record(thread.draft()))
     }
 }
 
 impl Thread {
+    fn add(&mut self, part: &Part<'_>, people: impl Iterator<Item = Mailbox>) {
+        let is_earliest =
+            self.messages == 0 || part.at.is_some_and(|at| self.first.is_none_or(|first| at < first));
+        if is_earliest && let Some(subject) = part.subject {
+            self.subject = Some(subject[..subject.floor_char_boundary(LONGEST_SUBJECT)].into());
+        }
+        self.messages += 1;
+        self.first = self.first.into_iter().chain(part.at).min();
+        self.last = self.last.into_iter().chain(part.at).max();
+        for address in people.filter_map(|one| one.address) {
+            self.meet(&address.to_lowercase());
+        }
+        self.people.shrink_to_fit();
+    }
+
     fn meet(&mut self, address: &str) {
         if self.people.lines().any(|known| known == address) {
             return;

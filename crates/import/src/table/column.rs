@@ -16,6 +16,8 @@ use crate::mint_key;
 pub(super) const FEW: usize = 64;
 /// Up to this many rows it is known whether a column's values repeat; about 40 MB for each column that may be a key.
 const KNOWN_ROWS: usize = 2_000_000;
+/// Most elements of a list that are looked at.
+const LOOKED_AT: usize = 20;
 /// Most paths to texts inside nested values.
 const MOST_PATHS: usize = 16;
 
@@ -107,9 +109,17 @@ impl Column {
         }
     }
 
-    /// Notes where nested objects hold words; lists have no names that a search could use.
+    /// Notes where nested objects hold words; the elements of a list stand under the list's own name.
     fn add_paths(&mut self, value: &Value, path: &mut String, depth: usize) {
         match value {
+            Value::Array(items) if !path.is_empty() || items.iter().any(Value::is_object) => {
+                for item in items.iter().take(LOOKED_AT) {
+                    // A list of lists has no names on the way that could be asked for.
+                    if !item.is_array() {
+                        self.add_paths(item, path, depth);
+                    }
+                }
+            }
             Value::Object(members) if depth < 3 => {
                 for (name, value) in members {
                     if name.is_empty() || name.contains('.') || name.len() > 64 {

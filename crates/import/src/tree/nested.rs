@@ -19,10 +19,12 @@ use crate::Complaint;
 pub struct Bounds {
     /// Most entries, everything together.
     pub entries: usize,
+    /// Most entries of one zip, whose whole directory lies in memory while it is read.
+    pub zip_entries: usize,
     /// Most bytes once unpacked, everything together.
     pub unpacked: u64,
-    /// How many times its own size an archive may unpack to, beside 64 MiB that any may. Exports of text reach about
-    /// thirty; what reaches more is made to fill a disk.
+    /// How many times its own size an archive may unpack to, with all the archives in it, beside 64 MiB that any may.
+    /// Exports of text reach about thirty; what reaches more is made to fill a disk.
     pub ratio: u64,
     /// How many archives may lie inside each other.
     pub depth: usize,
@@ -30,14 +32,18 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { entries: 2_000_000, unpacked: 2 << 40, ratio: 120, depth: 3 }
+        Self { entries: 1_000_000, zip_entries: 250_000, unpacked: 2 << 40, ratio: 120, depth: 3 }
     }
 }
 
 impl Bounds {
-    pub(super) fn too_many_entries(&self) -> io::Error {
-        let message = format!("holds more than {} files", self.entries);
-        io::Error::new(io::ErrorKind::FileTooLarge, message)
+    pub(super) fn too_many_entries(most: usize) -> io::Error {
+        io::Error::new(io::ErrorKind::FileTooLarge, format!("holds more than {most} files"))
+    }
+
+    /// For an archive of which only so much may still be unpacked.
+    fn with_left(self, unpacked: u64) -> Self {
+        Self { unpacked, ..self }
     }
 
     /// Most bytes an archive of a size may unpack to.
@@ -75,6 +81,8 @@ struct Pending {
     tree: Box<dyn Tree>,
     prefix: String,
     depth: usize,
+    /// Which archive of the root it lies in, however deep.
+    outermost: Option<usize>,
 }
 
 impl Nested {
@@ -82,13 +90,16 @@ impl Nested {
     pub fn open(root: Box<dyn Tree>, scratch: &Arc<dyn Scratch>, bounds: Bounds) -> io::Result<Self> {
         let mut nested =
             Self { trees: Vec::new(), entries: Vec::new(), places: Vec::new(), left_out: Vec::new() };
-        let mut pending = vec![Pending { tree: root, prefix: String::new(), depth: 0 }];
+        let mut pending = vec![Pending { tree: root, prefix: String::new(), depth: 0, outermost: None }];
+        // What each archive of the root may still unpack: archives inside it draw from the same measure, or a small
+        // file could hold a thousand that each stay below it.
+        let mut left: Vec<u64> = Vec::new();
         while let Some(mut next) = pending.pop() {
             let prefixed = |complaint: &Complaint| complaint.clone().below(&next.prefix);
             nested.left_out.extend(next.tree.left_out().iter().map(prefixed));
             for index in 0..next.tree.entries().len() {
                 if nested.entries.len() >= bounds.entries {
-                    return Err(bounds.too_many_entries());
+                    return Err(Bounds::too_many_entries(bounds.entries));
                 }
                 let entry = next.tree.entries()[index].clone();
                 let path = format!("{}{}", next.prefix, entry.path);
@@ -108,9 +119,21 @@ impl Nested {
                     nested.left_out.push(Complaint::too_deep(path, bounds.depth));
                     continue;
                 }
-                match unpack(&mut *next.tree, index, kind, scratch, &bounds) {
+                let outermost = next.outermost.unwrap_or_else(|| {
+                    left.push(bounds.most_for(entry.bytes));
+                    left.len() - 1
+                });
+                match unpack(&mut *next.tree, index, kind, scratch, &bounds.with_left(left[outermost])) {
                     Ok(tree) => {
-                        pending.push(Pending { tree, prefix: format!("{path}/"), depth: next.depth + 1 });
+                        let unpacked =
+                            tree.entries().iter().fold(0, |sum: u64, one| sum.saturating_add(one.bytes));
+                        left[outermost] = left[outermost].saturating_sub(unpacked);
+                        pending.push(Pending {
+                            tree,
+                            prefix: format!("{path}/"),
+                            depth: next.depth + 1,
+                            outermost: Some(outermost),
+                        });
                     }
                     Err(error) => nested.left_out.push(Complaint::unreadable(path, &error)),
                 }

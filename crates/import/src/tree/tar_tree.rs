@@ -22,7 +22,7 @@ impl TarTree {
         for (number, entry) in archive.entries_with_seek()?.enumerate() {
             let place = format!("entry {}", number + 1);
             if number >= bounds.entries {
-                return Err(bounds.too_many_entries());
+                return Err(Bounds::too_many_entries(bounds.entries));
             }
             let entry = match entry {
                 Ok(entry) => entry,

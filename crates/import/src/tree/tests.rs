@@ -174,6 +174,20 @@ fn depth_and_number_are_bounded() {
 }
 
 #[test]
+fn archives_in_an_archive_share_its_measure() {
+    let zeros = zip_of(&[("zeros", &vec![0_u8; 40 << 20])]);
+    let names: Vec<String> = (0..6).map(|number| format!("{number}.zip")).collect();
+    let inner: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), zeros.as_slice())).collect();
+    let files = [("many.zip", zip_of(&inner)), ("note.md", b"read".to_vec())];
+    let scratch: Arc<dyn Scratch> = Arc::new(InMemory);
+    let tree = Nested::open(Box::new(MemoryTree::new(files)), &scratch, Bounds::default()).unwrap();
+    let unpacked: u64 = tree.entries().iter().map(|entry| entry.bytes).sum();
+    assert!(unpacked < 150 << 20, "{unpacked}");
+    assert!(!tree.left_out().is_empty());
+    assert_eq!(tree.entries()[0].path, "note.md");
+}
+
+#[test]
 fn damaged_archives_are_one_complaint_each() {
     let whole = zip_of(&[("a.txt", b"hello hello hello"), ("b.txt", b"world")]);
     for cut in [30, whole.len() / 2, whole.len() - 3] {

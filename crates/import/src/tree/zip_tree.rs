@@ -21,9 +21,14 @@ pub(super) struct ZipTree {
 impl ZipTree {
     pub(super) fn open(mut bytes: Box<dyn ReadSeek>, bounds: &Bounds) -> io::Result<Self> {
         let packed = bytes.seek(SeekFrom::End(0))?;
+        let most = bounds.zip_entries.min(bounds.entries);
+        // Asked before the directory is read, which is what takes the memory.
+        if said_entries(&mut *bytes, packed)?.is_some_and(|said| said > most as u64) {
+            return Err(Bounds::too_many_entries(most));
+        }
         let mut archive = ZipArchive::new(bytes)?;
-        if archive.len() > bounds.entries {
-            return Err(bounds.too_many_entries());
+        if archive.len() > most {
+            return Err(Bounds::too_many_entries(most));
         }
         let (mut entries, mut numbers, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         let mut total = 0_u64;
@@ -57,6 +62,25 @@ impl ZipTree {
         Bounds::check(bounds.most_for(packed), total)?;
         Ok(Self { archive, entries, numbers, left_out })
     }
+}
+
+/// How many entries the end of an archive says there are; `None` where it says nothing.
+fn said_entries(mut bytes: &mut dyn ReadSeek, length: u64) -> io::Result<Option<u64>> {
+    const END: &[u8] = b"PK\x05\x06";
+    const LARGE_END: &[u8] = b"PK\x06\x06";
+    // The end has 22 bytes and a comment of at most 65,535; where there are many entries, another stands before it.
+    let tail_length = length.min(22 + 65_535 + 20 + 56 + 1024);
+    bytes.seek(SeekFrom::Start(length - tail_length))?;
+    let mut tail = Vec::new();
+    (&mut bytes).take(tail_length).read_to_end(&mut tail)?;
+    let number = |at: usize, width: usize| {
+        let digits = tail.get(at..at + width)?;
+        Some(digits.iter().rev().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte)))
+    };
+    let last = |signature: &[u8]| memchr::memmem::rfind(&tail, signature);
+    let small = last(END).and_then(|at| number(at + 10, 2));
+    let large = last(LARGE_END).and_then(|at| number(at + 32, 8));
+    Ok(small.max(large.filter(|_| small == Some(0xffff))))
 }
 
 impl Tree for ZipTree {

@@ -32,10 +32,13 @@ impl Declared {
         let of_role = |role| declaration.fields().iter().filter(move |field| field.role() == Some(role));
         let threads: Vec<_> = of_role("thread").map(FieldDeclaration::name).collect();
         let is_threaded = !threads.is_empty() && declaration.cursor_field().is_some();
+        // Paths through lists were once not followed; streams that have one are read again.
+        let is_nested = fields.iter().any(|(path, top)| path != top);
         let told = format!(
-            "{fields:?} {threads:?} {:?} {:?}",
+            "{fields:?} {threads:?} {:?} {:?}{}",
             declaration.cursor_field(),
-            declaration.consent_time_field()
+            declaration.consent_time_field(),
+            if is_nested { " each" } else { "" }
         );
         let digest = Sha256::digest(told.as_bytes());
         let digest = URL_SAFE_NO_PAD.encode(&digest[..9]);

@@ -44,10 +44,12 @@ impl<'a> Documents<'a> {
         let mut documents = Vec::new();
         for ((path, top_level), scope) in self.declared.fields.iter().zip(&self.scopes) {
             let Ok(path) = FieldPath::parse(path) else { continue };
-            let Some(value) = path.resolve_under(top_level, &data) else { continue };
-            let FieldText::Text { text, .. } = text_of(value) else { continue };
-            for stretch in passages(&text) {
-                documents.extend(self.passage(fed, scope, &text, &stretch));
+            // Each element of a list is a text of its own, so that no phrase crosses from one to the next.
+            for (_, value) in path.each_under(top_level, &data) {
+                let FieldText::Text { text, .. } = text_of(value) else { continue };
+                for stretch in passages(&text) {
+                    documents.extend(self.passage(fed, scope, &text, &stretch));
+                }
             }
         }
         if documents.is_empty() && self.declared.is_threaded {

@@ -22,8 +22,8 @@ use crate::place::{StreamPlace, connection_term};
 
 /// Changes read at a time.
 const BATCH: u32 = 2_000;
-/// Records asked of the store at a time.
-const FEED: usize = 250;
+/// Records asked of the store at a time; each may hold megabytes of text.
+const FEED: usize = 64;
 /// Records fed before a long catch-up commits what it has, so that searches see it grow.
 const COMMIT_AFTER: usize = 100_000;
 

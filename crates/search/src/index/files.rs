@@ -13,7 +13,7 @@ use crate::layout::Layout;
 use crate::segments::Segments;
 
 /// How much is gathered in memory before a segment is written.
-const WRITER_BYTES: usize = 64_000_000;
+const WRITER_BYTES: usize = 32_000_000;
 
 /// Keys are read one by one, and each time a block is copied.
 const KEY_BLOCK_BYTES: usize = 4_096;

@@ -33,7 +33,8 @@ async fn a_page_may_call_what_a_token_opens_and_nothing_a_cookie_does() {
         assert_eq!(answer.header("access-control-allow-credentials"), "", "{path}");
         if path == "/mcp" || path.starts_with("/v1") {
             let allowed = answer.header("access-control-allow-headers").to_lowercase();
-            for needed in ["authorization", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"] {
+            for needed in ["authorization", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"]
+            {
                 assert!(allowed.contains(needed), "{path} {needed}");
             }
         }

@@ -84,7 +84,8 @@ async fn guesses_at_the_passphrase_are_few() {
     assert_eq!(guess("192.0.2.1", PASSPHRASE).await, "in");
 }
 
-/// A cookie decides only with JSON: a form of another origin needs no preflight, JSON does.
+/// A cookie decides only with JSON, or with a form of our own pages: a form of another origin needs no preflight, JSON
+/// does.
 #[tokio::test]
 async fn a_form_decides_nothing_here() {
     let desk = Desk::new().await;
@@ -98,7 +99,7 @@ async fn a_form_decides_nothing_here() {
         desk.send(request.body(Body::from(body)).unwrap()).await.verdict()
     };
     let form = encoded(&[("request_uri", &page)]);
-    assert_eq!(deny("application/x-www-form-urlencoded", form.clone()).await, "415 unsupported_media_type");
+    assert_eq!(deny("application/x-www-form-urlencoded", form.clone()).await, "403 csrf_token_invalid");
     assert_eq!(deny("text/plain", form).await, "415 unsupported_media_type");
     assert_eq!(deny("application/json", json!({ "request_uri": page }).to_string()).await, "200 ok");
 }

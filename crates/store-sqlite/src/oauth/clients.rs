@@ -74,6 +74,7 @@ fn end_access(connection: &Connection, client_id: &ClientId, at: Instant) -> Out
     ] {
         connection.prepare_cached(sql)?.execute(params![client_id.as_str(), at.micros()])?;
     }
+    crate::events::end_without_grants(connection, at)?;
     let sql = "DELETE FROM oauth_requests WHERE client_id = ?1";
     connection.prepare_cached(sql)?.execute([client_id.as_str()])?;
     Ok(())

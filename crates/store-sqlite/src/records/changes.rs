@@ -4,8 +4,8 @@
 //! field outside the grant cannot move one. Candidates are the places records have in `revisions`; a
 //! record is told at the one of them where its latest visible change stands.
 
-use pdpp_access::{ChangesPlan, ChangesPosition, ChangesSince, Epoch};
-use pdpp_store::{ChangeEntry, ChangesOutcome, ChangesPage};
+use pdpp_access::{ChangesPlan, ChangesPosition, ChangesSince, Epoch, ReadPlan};
+use pdpp_store::{ChangeEntry, ChangesOutcome, ChangesPage, VisibleChanges};
 use pdpp_wire::{ConnectionId, Instant};
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
@@ -23,7 +23,7 @@ const SORTED: i64 = 20_000;
 pub(super) fn list(connection: &Connection, plan: &ChangesPlan) -> Outcome<ChangesOutcome> {
     let target = Target::resolve(connection, plan.read())?;
     let from = plan.from();
-    let now = current(connection, plan, &target)?;
+    let now = current(connection, plan.read(), &target)?;
     let is_stale =
         |earlier: &Option<ChangesSince>| earlier.as_ref().is_some_and(|at| at.epochs != now.epochs);
     if is_stale(&from.since) || is_stale(&from.horizon) {
@@ -59,9 +59,33 @@ pub(super) fn list(connection: &Connection, plan: &ChangesPlan) -> Outcome<Chang
     Ok(ChangesOutcome::Page(ChangesPage { entries, next, horizon }))
 }
 
+/// What a session from a position would tell, counted up to a bound; the entries themselves stay where they are.
+pub(super) fn visible(
+    connection: &Connection,
+    read: &ReadPlan,
+    after: u64,
+    most: u32,
+) -> Outcome<Option<VisibleChanges>> {
+    let target = Target::resolve(connection, read)?;
+    let now = current(connection, read, &target)?;
+    let session = Session { connection, target: &target, since: after, horizon: now.sequence };
+    // The entry a page has no room for counts too, and is not fetched.
+    let limit = usize::try_from(most.saturating_sub(1)).unwrap_or(usize::MAX);
+    let mut page = Page { found: Vec::new(), limit, budget: Budget::of_page(), has_more: false };
+    for part in &target.parts {
+        if page.has_more {
+            break;
+        }
+        session.collect(part, 0, &mut page)?;
+    }
+    let count = u32::try_from(page.found.len()).unwrap_or(most) + u32::from(page.has_more);
+    let since = ChangesSince { sequence: after, ..now };
+    Ok((count > 0).then_some(VisibleChanges { since, count }))
+}
+
 /// Where the history stands now, for the plan's connections that exist.
-fn current(connection: &Connection, plan: &ChangesPlan, target: &Target<'_>) -> Outcome<ChangesSince> {
-    let sequence = unsigned(SubjectRow::find(connection, plan.read().subject_id())?.sequence)?;
+fn current(connection: &Connection, read: &ReadPlan, target: &Target<'_>) -> Outcome<ChangesSince> {
+    let sequence = unsigned(SubjectRow::find(connection, read.subject_id())?.sequence)?;
     let existing = target.parts.iter().filter_map(|part| Some((part, part.scope?)));
     let epochs =
         existing.map(|(part, scope)| (part.plan.connection_id().clone(), Epoch(scope.epoch.cast_unsigned())));

@@ -19,7 +19,9 @@ mod walk;
 
 use async_trait::async_trait;
 use pdpp_access::{AggregatePlan, ChangesPlan, ReadPlan, RecordPlan, RecordsPlan, SearchPlan};
-use pdpp_store::{Aggregate, ChangesOutcome, RecordRow, Records, RecordsPage, StoreError, Summary};
+use pdpp_store::{
+    Aggregate, ChangesOutcome, RecordRow, Records, RecordsPage, StoreError, Summary, VisibleChanges,
+};
 use pdpp_wire::RecordKey;
 use rusqlite::Connection;
 
@@ -42,6 +44,18 @@ impl Records for SqliteStore {
     async fn list_changes(&self, plan: &ChangesPlan) -> Result<ChangesOutcome, StoreError> {
         let plan = plan.clone();
         self.read(move |connection| changes::list(connection, &plan)).await
+    }
+
+    async fn visible_changes(
+        &self,
+        questions: &[(ReadPlan, u64)],
+        most: u32,
+    ) -> Result<Vec<Option<VisibleChanges>>, StoreError> {
+        let questions = questions.to_vec();
+        let look = move |connection: &Connection| {
+            questions.iter().map(|(read, after)| changes::visible(connection, read, *after, most)).collect()
+        };
+        self.read(look).await
     }
 
     async fn find_record(&self, plan: &RecordPlan) -> Result<Vec<RecordRow>, StoreError> {

@@ -11,5 +11,6 @@ mod purging;
 mod query_plans;
 mod replacing;
 mod sharing;
+mod snapshots;
 mod support;
 mod tokens;

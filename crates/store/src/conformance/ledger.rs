@@ -103,6 +103,21 @@ pub async fn every_filter_narrows(store: Arc<dyn Store>) {
     assert_eq!(listed(&world, &both).await, ["r2"]);
 }
 
+pub async fn entries_are_counted_by_day(store: Arc<dyn Store>) {
+    let world = five_reads(store).await;
+    let counted = async |filter: DisclosureFilter| -> Vec<(i64, u64, u64)> {
+        let days = world.store.count_by_day(&world.subject, &filter).await.expect("disclosures are counted");
+        days.into_iter().map(|day| (day.day - 20_454, day.served, day.refused)).collect()
+    };
+    // 20,454 days lie between the first day of 1970 and that of 2026; the limit of a filter does not count.
+    let all = counted(DisclosureFilter { limit: 1, ..any() }).await;
+    assert_eq!(all, [(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 0, 1), (4, 1, 0)]);
+    let granted = counted(DisclosureFilter { grant_id: Some(grant("grt_2")), ..any() }).await;
+    assert_eq!(granted, [(1, 1, 0), (3, 0, 1)]);
+    let refused = counted(DisclosureFilter { refused_only: true, ..any() }).await;
+    assert_eq!(refused, [(3, 0, 1)]);
+}
+
 pub async fn old_entries_can_be_pruned(store: Arc<dyn Store>) {
     let world = five_reads(store).await;
     let stranger = world.store.prune_disclosures(&subject("someone_else"), time("2027-01-01")).await;

@@ -11,11 +11,13 @@ pub mod catalogues;
 pub mod change_log;
 pub mod changes;
 pub mod constraints;
+pub mod events;
 pub mod expand;
 pub mod filters;
 pub mod ingest;
 pub mod ledger;
 pub mod oauth;
+pub mod owners;
 pub mod paging;
 pub mod search;
 pub mod single;
@@ -156,12 +158,16 @@ macro_rules! each_promise {
                 a_session_lives_until_it_is_ended,
                 attempts_are_counted_in_windows,
                 what_ended_is_pruned_and_what_nobody_fetched_is_taken_back;
+            owners: a_first_run_link_makes_an_owner_once,
+                an_owned_store_takes_no_first_run,
+                a_passkey_is_kept_used_and_forgotten;
             sync_states: a_value_is_replaced_and_the_others_kept,
                 every_scope_has_a_state_of_its_own;
             ledger: an_entry_comes_back_whole,
                 entries_are_listed_newest_first_up_to_the_limit,
                 every_filter_narrows,
                 old_entries_can_be_pruned,
+                entries_are_counted_by_day,
                 many_appends_at_once_are_all_kept,
                 another_subjects_entries_are_not_listed;
             catalogues: a_fresh_subject_has_nothing,
@@ -182,6 +188,24 @@ macro_rules! each_promise {
                 a_purge_and_a_removal_are_told_to_whoever_follows,
                 the_log_is_read_in_pieces,
                 a_subject_has_a_log_of_its_own;
+            events: a_subscription_is_kept_whole,
+                a_client_has_no_more_subscriptions_than_it_may,
+                only_its_holder_sees_a_subscription,
+                nothing_but_the_challenge_is_due_before_it_is_echoed,
+                one_event_waits_per_place_and_keeps_the_earliest_position,
+                a_change_while_an_event_is_sent_is_told_afterwards,
+                a_retry_says_the_same_and_stands_for_what_came_before_it,
+                events_of_a_subscription_go_in_order,
+                of_two_workers_one_gets_the_event,
+                an_event_with_nothing_to_say_is_dropped_unless_news_came,
+                a_position_moves_once,
+                a_switched_off_subscription_forgets_what_waited,
+                a_new_secret_takes_the_place_of_the_old,
+                a_receiver_that_fails_for_good_switches_its_subscription_off,
+                the_last_revoked_grant_ends_a_subscription_with_one_event,
+                an_expired_subscription_ends_without_an_event,
+                callbacks_are_allowed_per_client_and_taken_back,
+                what_a_reader_would_see_is_counted_as_the_feed_tells_it;
             search: an_index_is_fed_records_as_they_are,
                 neighbours_are_those_of_the_same_thread,
                 what_was_found_is_read_again_under_the_plan,

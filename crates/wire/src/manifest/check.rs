@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::check_query::check_expand;
 use super::check_stream::stream;
-use super::read::{Checked, ManifestFault, depth, list, object, text};
+use super::read::{Checked, ManifestFault, depth, list, object, parse, text};
 use super::{MAX_DEPTH, MAX_STREAMS, Manifest, Preset, PresetStream, StreamDeclaration, minted_source};
 use crate::grant::is_absolute_uri;
 use crate::{ConnectorKey, GrantSource, SourceKind};
@@ -36,6 +36,7 @@ pub(super) fn manifest(document: Value) -> Checked<Manifest> {
     let presets = presets(root, &streams)?;
     Ok(Manifest {
         source,
+        sensitivity: parse(root, "", "sensitivity")?.unwrap_or_default(),
         display_name: text(root, "", "display_name")?,
         maximum_staleness_seconds: document
             .pointer("/capabilities/refresh_policy/maximum_staleness_seconds")

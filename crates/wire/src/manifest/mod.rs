@@ -18,6 +18,7 @@ pub use stream::{
     View,
 };
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{ConnectorKey, GrantSource, SourceKind, StreamName};
@@ -38,9 +39,21 @@ pub struct Manifest {
     source: GrantSource,
     display_name: Option<String>,
     maximum_staleness_seconds: Option<i64>,
+    sensitivity: Sensitivity,
     presets: Vec<Preset>,
     streams: Vec<StreamDeclaration>,
     document: Value,
+}
+
+/// How careful an owner should be before granting a source: a sensitive one is never approved in one go with others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sensitivity {
+    /// Nothing was said, or nothing special.
+    #[default]
+    Standard,
+    /// Letters, whereabouts, health, people: what hurts in the wrong hands.
+    Sensitive,
 }
 
 /// A declared selection preset.
@@ -99,6 +112,11 @@ impl Manifest {
     /// How old a collection may be and still count as current, if declared.
     pub fn maximum_staleness_seconds(&self) -> Option<i64> {
         self.maximum_staleness_seconds
+    }
+
+    /// How careful to be with it.
+    pub fn sensitivity(&self) -> Sensitivity {
+        self.sensitivity
     }
 
     /// The declared selection presets.

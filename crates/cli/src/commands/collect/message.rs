@@ -48,6 +48,9 @@ pub(super) struct Question {
     /// A JSON Schema of the answer, whose properties are asked one by one.
     #[serde(default)]
     pub(super) schema: Option<Value>,
+    /// How long the connector waits.
+    #[serde(default)]
+    pub(super) timeout_seconds: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]

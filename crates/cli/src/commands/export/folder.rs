@@ -75,11 +75,7 @@ impl Lines {
     pub(super) fn write(&mut self, stream: &StreamName, row: &RecordRow) -> anyhow::Result<()> {
         let text = row.data.get();
         let data: &RawValue = serde_json::from_str(text)?;
-        if text.contains("blob_ref") {
-            let value: Value = serde_json::from_str(text)?;
-            let blob_id = value.pointer("/blob_ref/blob_id").and_then(Value::as_str);
-            self.blob_ids.extend(blob_id.map(str::to_owned));
-        }
+        self.blob_ids.extend(super::blob_id_of(text));
         let emitted_at = row.emitted_at.to_rfc3339();
         let envelope = Envelope { stream, key: row.key.as_str(), data, emitted_at };
         serde_json::to_writer(&mut self.file, &envelope)?;

@@ -6,7 +6,7 @@ use pdpp_store::{AdmittedRecord, MAX_BATCH};
 use pdpp_wire::StreamName;
 
 /// Most text that waits, all streams together.
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// Records of one stream, in the file's order.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::{mpsc, oneshot};
 
 use super::batches::{Batch, Batches};
-use super::document_text;
+use super::document_text::{self, Found};
 
 /// Bytes of an attachment that travel together.
 const CHUNK: usize = 256 * 1024;
@@ -45,6 +45,8 @@ pub(crate) struct Feed<'m> {
     rules: BTreeMap<&'m str, (StreamName, Admission<'m>)>,
     batches: Batches,
     now: Instant,
+    /// Documents that had to be cut off so far.
+    cut_off: usize,
 }
 
 impl<'m> Feed<'m> {
@@ -59,7 +61,7 @@ impl<'m> Feed<'m> {
             .iter()
             .map(|stream| Ok((stream.name().as_str(), (stream.name().clone(), Admission::new(stream)?))))
             .collect::<Result<_, _>>()?;
-        Ok(Self { steps, rules, batches: Batches::default(), now })
+        Ok(Self { steps, rules, batches: Batches::default(), now, cut_off: 0 })
     }
 
     /// A record that has been checked already.
@@ -98,6 +100,26 @@ impl<'m> Feed<'m> {
             ));
         }
         Ok((name.clone(), admission.upsert(&Value::String(draft.key), data, self.now)?, bytes))
+    }
+
+    /// The text in an attached document. One that runs away is cut off and told; after a few of those the rest is
+    /// kept without text, because an export made of them would take days.
+    fn document_text(&mut self, attachment: &Attachment<'_>, bytes: Vec<u8>) -> Result<Option<String>, Stop> {
+        let told = match document_text::read(attachment.media_type, attachment.name, bytes, self.cut_off) {
+            Found::Text(text) => return Ok(Some(text)),
+            Found::Nothing => return Ok(None),
+            Found::NotTried => {
+                "Too many documents before it had to be cut off; it was kept, its text was not read."
+            }
+            Found::CutOff => {
+                self.cut_off += 1;
+                "Reading its text took more memory or time than a document may; it was kept without."
+            }
+        };
+        let name = attachment.name.unwrap_or("an attachment");
+        let place = format!("{name} ({} {})", attachment.stream, attachment.key);
+        self.complain(Complaint::new(place, Code::ResourceLimit, told))?;
+        Ok(None)
     }
 
     fn stream_bytes(&self, bytes: &mut dyn Read, kept: &mut Kept) -> Result<bool, Stop> {
@@ -162,8 +184,10 @@ impl Sink for Feed<'_> {
         }
         self.send(Step::BlobEnd)?;
         let blob_id = answer.blocking_recv().map_err(|_| Stop)?;
-        let text =
-            kept.held.and_then(|held| document_text::read(attachment.media_type, attachment.name, held));
+        let text = match kept.held {
+            Some(held) => self.document_text(attachment, held)?,
+            None => None,
+        };
         let sha256 = hex(&kept.hasher.finalize());
         Ok(Some(Attached { blob_id, sha256, size_bytes: kept.length, media_type, text }))
     }

@@ -30,7 +30,7 @@ impl Scratch for NamelessFiles {
 }
 
 /// What was found.
-pub(super) struct Found {
+pub(crate) struct Found {
     tree: Nested,
     claims: Vec<(&'static dyn Format, Claim)>,
     unknown: Vec<usize>,
@@ -39,11 +39,15 @@ pub(super) struct Found {
 impl Found {
     /// Lists the paths, opens their archives, and asks every format, or only the named one.
     pub(super) fn look(paths: &[PathBuf], only: Option<&str>) -> anyhow::Result<Self> {
+        let disk = DiskTree::list(paths, &Bounds::default())?;
+        Self::in_tree(Box::new(disk), only)
+    }
+
+    /// The same for named bytes that lie anywhere.
+    pub(crate) fn in_tree(tree: Box<dyn Tree>, only: Option<&str>) -> anyhow::Result<Self> {
         let asked = asked(only)?;
-        let bounds = Bounds::default();
-        let disk = DiskTree::list(paths, &bounds)?;
         let scratch: Arc<dyn Scratch> = Arc::new(NamelessFiles);
-        let mut tree = Nested::open(Box::new(disk), &scratch, bounds)?;
+        let mut tree = Nested::open(tree, &scratch, Bounds::default())?;
         let Detected { claims, unknown } = detect(&mut tree, &asked);
         let claims = claims.into_iter().map(|(place, claim)| (asked[place], claim)).collect();
         Ok(Self { tree, claims, unknown })
@@ -52,8 +56,9 @@ impl Found {
     /// Says what was found, before anything is loaded.
     pub(super) fn tell(&self) {
         for (format, claim) in &self.claims {
-            let account =
-                claim.account.as_deref().map(|account| format!(" of {account}")).unwrap_or_default();
+            // Some say the account in what they found; once is enough.
+            let account = claim.account.as_deref().filter(|account| !claim.found.contains(account));
+            let account = account.map(|account| format!(" of {account}")).unwrap_or_default();
             terminal::note(&format!("found {}{account}: {}", format.name(), claim.found));
         }
         let entries = self.tree.entries();
@@ -91,7 +96,7 @@ impl Found {
     }
 
     /// Loads everything, one claim after the other.
-    pub(super) async fn load(
+    pub(crate) async fn load(
         self,
         personal: &Personal,
         connection: Option<&str>,

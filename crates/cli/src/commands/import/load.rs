@@ -17,8 +17,8 @@ use super::batches::Batch;
 use super::feed::{Feed, Step};
 use super::{Destination, Receipt};
 
-/// Steps read ahead of the store.
-const AHEAD: usize = 4;
+/// Steps read ahead of the store. Each may be a whole batch, so this is what large records cost in memory.
+const AHEAD: usize = 2;
 
 /// Loads record lines. `named` is put before the line numbers of complaints when there are several files.
 pub(crate) async fn load<R: BufRead + Send + 'static>(

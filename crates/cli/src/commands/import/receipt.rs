@@ -122,23 +122,27 @@ impl Receipt {
                 [name.to_string(), number(added), number(updated), number(unchanged), number(rejected)]
             })
             .collect();
-        if let Some(connection_id) = &self.connection_id {
-            let blobs = match self.blobs {
-                0 => String::new(),
-                1 => ", 1 attachment".to_owned(),
-                more => format!(", {more} attachments"),
-            };
-            terminal::line(&format!("{} into connection {connection_id}{blobs}", self.format))?;
+        match &self.connection_id {
+            Some(connection_id) if !self.is_empty() => {
+                let blobs = match self.blobs {
+                    0 => String::new(),
+                    1 => ", 1 attachment".to_owned(),
+                    more => format!(", {more} attachments"),
+                };
+                terminal::line(&format!("{} into connection {connection_id}{blobs}", self.format))?;
+                terminal::table(["STREAM", "ADDED", "UPDATED", "UNCHANGED", "REJECTED"], &rows)?;
+            }
+            _ => terminal::line(&format!("{}: nothing could be loaded", self.format))?,
         }
-        terminal::table(["STREAM", "ADDED", "UPDATED", "UNCHANGED", "REJECTED"], &rows)?;
+        if !self.complaints.is_empty() {
+            terminal::line("What could not be used, or only in part:")?;
+        }
         for complaint in self.complaints.iter().take(SHOWN_COMPLAINTS) {
-            terminal::line(&format!("{}: {}: {}", complaint.where_, complaint.code, complaint.message))?;
+            terminal::line(&format!("  {}: {}", complaint.where_, complaint.message))?;
         }
-        if self.left_out > SHOWN_COMPLAINTS as u64 {
-            terminal::line(&format!("{} were left out; --json lists more", self.left_out))?;
-        }
-        if self.is_empty() {
-            terminal::note("Nothing could be loaded.");
+        let more = self.left_out.saturating_sub(SHOWN_COMPLAINTS as u64);
+        if more > 0 {
+            terminal::line(&format!("  and {more} more; --json lists them"))?;
         }
         Ok(())
     }

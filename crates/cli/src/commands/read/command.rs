@@ -2,13 +2,16 @@
 
 use pdpp_evidence::{FieldWindowRead, RecordHandle};
 
-use super::source::Source;
+use super::source::{Place, Source};
 use crate::terminal;
+
+/// An option and its value; none leaves it out.
+pub(super) type Flag = (&'static str, Option<String>);
 
 /// `pdpp read field-window` for a call of that route.
 pub(super) fn field_window(source: &Source, read: &FieldWindowRead) -> Vec<String> {
     let number = |value: usize| value.to_string();
-    let options = [
+    let flags = vec![
         ("field", Some(read.field.clone())),
         ("q", read.q.clone()),
         ("before-chars", read.before_chars.map(number)),
@@ -20,54 +23,57 @@ pub(super) fn field_window(source: &Source, read: &FieldWindowRead) -> Vec<Strin
         stream: read.stream.clone(),
         record_id: read.record_id.clone(),
     };
-    of("field-window", source, named(&record), options)
+    of_record("field-window", source, &record, flags)
 }
 
 /// `pdpp read fetch` for a record.
 pub(super) fn fetch(source: &Source, record: &RecordHandle) -> Vec<String> {
-    of("fetch", source, named(record), [])
+    of_record("fetch", source, record, Vec::new())
 }
 
-/// The next page of a search.
-pub(super) fn search_on(source: &Source, query: &str, cursor: &str) -> Vec<String> {
-    of("search", source, (vec![query.to_owned()], None), [("cursor", Some(cursor.to_owned()))])
+/// `pdpp read blob` for a stored blob; the file is left to whoever types it.
+pub(super) fn blob(source: &Source, blob_id: &str, connection_id: Option<&str>) -> Vec<String> {
+    let flags = vec![("connection-id", connection_id.map(str::to_owned))];
+    of("blob", source, vec![blob_id.to_owned()], flags)
 }
 
 /// The words that name a record, and its connection. A key that a terminal would show otherwise than it is goes
 /// inside a handle.
-fn named(record: &RecordHandle) -> (Vec<String>, Option<String>) {
+fn of_record(action: &str, source: &Source, record: &RecordHandle, mut flags: Vec<Flag>) -> Vec<String> {
     let id = record.id();
     if id.starts_with("pdpp://") {
-        return (vec![id], None);
+        return of(action, source, vec![id], flags);
     }
-    (vec![record.stream.clone(), record.record_id.clone()], record.connection_id.clone())
+    flags.push(("connection-id", record.connection_id.clone()));
+    of(action, source, vec![record.stream.clone(), record.record_id.clone()], flags)
 }
 
-fn of<const N: usize>(
-    action: &str,
-    source: &Source,
-    (words, connection_id): (Vec<String>, Option<String>),
-    options: [(&str, Option<String>); N],
-) -> Vec<String> {
-    let mut flags = Vec::new();
-    let places = [("connection-id", connection_id), ("cache-root", source.cache_root.clone())];
-    for (name, value) in options.into_iter().chain(places) {
+/// A `read` command on the same server, or on the same data directory.
+pub(super) fn of(action: &str, source: &Source, words: Vec<String>, mut flags: Vec<Flag>) -> Vec<String> {
+    let mut places = Vec::new();
+    match &source.place {
+        Place::Server(url) => places.push(url.clone()),
+        Place::Directory(path) => flags.push(("data", Some(path.clone()))),
+    }
+    flags.push(("cache-root", source.cache_root.clone()));
+    let mut written = Vec::new();
+    for (name, value) in flags {
         match value {
-            Some(value) if value.starts_with('-') => flags.push(format!("--{name}={value}")),
-            Some(value) => flags.extend([format!("--{name}"), value]),
+            Some(value) if value.starts_with('-') => written.push(format!("--{name}={value}")),
+            Some(value) => written.extend([format!("--{name}"), value]),
             None => {}
         }
     }
     let mut command: Vec<String> = ["pdpp", "read", action].map(str::to_owned).to_vec();
     let dashed = words.iter().any(|word| word.starts_with('-'));
-    let words = std::iter::once(source.url.clone()).chain(words);
+    let words = places.into_iter().chain(words);
     if dashed {
-        command.extend(flags);
+        command.extend(written);
         command.push("--".to_owned());
         command.extend(words);
     } else {
         command.extend(words);
-        command.extend(flags);
+        command.extend(written);
     }
     command
 }

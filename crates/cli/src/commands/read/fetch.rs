@@ -7,6 +7,7 @@ use pdpp_evidence::{
 };
 use serde_json::{Map, Value};
 
+use super::layout::Page;
 use super::source::{Source, SourceArgs};
 use super::{command, output, target};
 use crate::terminal;
@@ -33,48 +34,74 @@ pub(super) struct FetchArgs {
     /// Only these fields
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     fields: Vec<String>,
+    /// With these related records; may be repeated
+    #[arg(long, value_name = "RELATION", value_delimiter = ',')]
+    expand: Vec<String>,
     #[command(flatten)]
     source: SourceArgs,
 }
 
 pub(super) async fn run(args: FetchArgs) -> anyhow::Result<()> {
-    let (url, record) =
-        target::record(args.words, args.source.url.as_deref(), args.connection_id.as_deref())?;
-    let source = args.source.connect(url)?;
+    let (url, record) = target::record(args.words, args.source.is_fixed(), args.connection_id.as_deref())?;
+    let source = args.source.connect(url).await?;
     let request = Request::get(["v1", "streams", &record.stream, "records", &record.record_id])
         .maybe("connection_id", record.connection_id.as_deref())
-        .each("fields", args.fields);
+        .each("fields", args.fields)
+        .each("expand", args.expand);
     let answer = source.json(&request).await?;
     if output::for_programs(args.source.format(), &answer)? {
         return Ok(());
     }
     let connection_id = answer.get("connection_id").and_then(Value::as_str).map(str::to_owned);
     let record = RecordHandle { connection_id: connection_id.or(record.connection_id), ..record };
-    let emitted = answer.get("emitted_at").and_then(Value::as_str).unwrap_or_default();
-    terminal::line(&format!("{}  {emitted}", record.id()))?;
+    let page = Page::here();
+    let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default();
+    page.heading(format!("{}  {}  {}", record.id(), text("emitted_at"), text("display_name")).trim_end())?;
     let none = Map::new();
     for (field, value) in answer.get("data").and_then(Value::as_object).unwrap_or(&none) {
-        show(&source, &record, field, value)?;
+        show(page, &source, &record, field, value)?;
+    }
+    for (relation, children) in answer.get("expanded").and_then(Value::as_object).unwrap_or(&none) {
+        let count = children.get("data").and_then(Value::as_array).map_or(1, Vec::len);
+        page.text("", &format!("{relation}: {count} related; --format json shows them"))?;
     }
     Ok(())
 }
 
-fn show(source: &Source, record: &RecordHandle, field: &str, value: &Value) -> anyhow::Result<()> {
+fn show(
+    page: Page,
+    source: &Source,
+    record: &RecordHandle,
+    field: &str,
+    value: &Value,
+) -> anyhow::Result<()> {
     match text_of(value) {
-        FieldText::NotText { .. } => terminal::line(&format!("{field}: {value}"))?,
+        FieldText::NotText { .. } => page.entry(&format!("{field}: "), &value.to_string())?,
         FieldText::Binary(content) => {
-            terminal::line(&format!("{field}: preview_status=binary-only {}", described(&content)))?;
+            page.text("", &format!("{field}: preview_status=binary-only {}", described(&content)))?;
+            if let Content::BlobRef { blob_id, .. } = &content {
+                let read = command::blob(source, blob_id, record.connection_id.as_deref());
+                terminal::line(&format!("   {} --output FILE", command::shell(&read)))?;
+            }
         }
         FieldText::Text { text, .. } => {
             let (shown, extent) = Extent::head(&text, SHOWN_CHARS);
+            if !extent.truncated && !shown.contains('\n') {
+                return Ok(page.entry(&format!("{field}: "), shown)?);
+            }
             if !extent.truncated {
-                return Ok(terminal::line(&format!("{field}: {shown}"))?);
+                page.text("", &format!("{field}:"))?;
+                return Ok(page.text("│ ", shown)?);
             }
             let size = extent.total_chars.unwrap_or_default();
-            terminal::line(&format!(
-                "{field}: preview_status=truncated chars=0-{} size_chars={size}",
-                extent.shown_chars
-            ))?;
+            page.text(
+                "",
+                &format!(
+                    "{field}: preview_status=truncated chars=0-{} size_chars={size}",
+                    extent.shown_chars
+                ),
+            )?;
+            page.text("│ ", shown)?;
             let target = FieldTarget {
                 stream: &record.stream,
                 record_id: &record.record_id,
@@ -83,13 +110,12 @@ fn show(source: &Source, record: &RecordHandle, field: &str, value: &Value) -> a
             };
             let read = FieldWindowRead::at(target, 0, DEFAULT_LIMIT_CHARS);
             terminal::line(&format!("   {}", command::shell(&command::field_window(source, &read))))?;
-            terminal::line(&output::set_in(shown))?;
         }
     }
     Ok(())
 }
 
-fn described(content: &Content) -> String {
+pub(super) fn described(content: &Content) -> String {
     let known = |name: &str, value: Option<String>| value.map(|value| format!("{name}={value}"));
     let parts = match content {
         Content::Base64 { media_type, decoded_bytes } => {

@@ -5,14 +5,16 @@ use pdpp_client::Request;
 use pdpp_evidence::{FieldTarget, FieldWindowRead, RecordHandle};
 use serde_json::{Value, json};
 
-use super::source::{Source, SourceArgs};
+use super::layout::{Cell, Page, grouped, plain};
+use super::query_records::words;
+use super::source::SourceArgs;
 use super::{command, output, target};
 use crate::terminal;
 
 /// Read a bounded piece of one field
 ///
 /// Say where with --offset-chars, or what it is about with --q. The record is named by its stream and key, or by
-/// the id a search printed.
+/// the id a search printed. Each line of the text stands behind a bar, so that nothing in it can pass for ours.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "pdpp read field-window [OPTIONS] --field <FIELD> [URL] <STREAM> <RECORD>\n       \
@@ -52,9 +54,8 @@ pub(super) struct FieldWindowArgs {
 }
 
 pub(super) async fn run(args: FieldWindowArgs) -> anyhow::Result<()> {
-    let (url, record) =
-        target::record(args.words, args.source.url.as_deref(), args.connection_id.as_deref())?;
-    let source = args.source.connect(url)?;
+    let (url, record) = target::record(args.words, args.source.is_fixed(), args.connection_id.as_deref())?;
+    let source = args.source.connect(url).await?;
     let number = |value: Option<u64>| value.map(|value| value.to_string());
     let request =
         Request::get(["v1", "streams", &record.stream, "records", &record.record_id, "field-window"])
@@ -75,45 +76,55 @@ pub(super) async fn run(args: FieldWindowArgs) -> anyhow::Result<()> {
             .or(record.connection_id),
         ..record
     };
-    let next = neighbour(&record, &args.field, &answer, "next_offset_chars");
-    let next = next.map(|read| command::field_window(&source, &read));
-    if let (Some(next), Some(members)) = (&next, answer.as_object_mut()) {
-        members.insert("command".to_owned(), json!(next));
+    for (member, offset) in
+        [("next_command", "next_offset_chars"), ("previous_command", "previous_offset_chars")]
+    {
+        let read = neighbour(&record, &args.field, &answer, offset);
+        if let (Some(read), Some(members)) = (read, answer.as_object_mut()) {
+            members.insert(member.to_owned(), json!(command::field_window(&source, &read)));
+        }
     }
     if output::for_programs(args.source.format(), &answer)? {
         return Ok(());
     }
-    show(&source, &record, &args.field, &answer, next.as_deref())
+    show(&record, &args.field, &answer)
 }
 
-/// Where the window is and how to go on comes first: a long text would push it out of sight.
-fn show(
-    source: &Source,
-    record: &RecordHandle,
-    field: &str,
-    answer: &Value,
-    next: Option<&[String]>,
-) -> anyhow::Result<()> {
+fn show(record: &RecordHandle, field: &str, answer: &Value) -> anyhow::Result<()> {
+    let page = Page::here();
     let window = |name: &str| answer.get("window").and_then(|window| window.get(name));
-    let number = |name: &str| window(name).and_then(Value::as_u64).unwrap_or_default();
+    let number = |name: &str| window(name).and_then(Value::as_u64);
     let whole = window("complete").and_then(Value::as_bool) == Some(true);
-    let status = if whole { "complete" } else { "truncated" };
-    terminal::line(&format!(
-        "{} {field} preview_status={status} chars={}-{} size_chars={}",
-        record.id(),
-        number("start_chars"),
-        number("end_chars"),
-        number("total_chars"),
-    ))?;
-    if let Some(next) = next {
-        terminal::line(&format!("next: {}", command::shell(next)))?;
+    let (start, end) = (number("start_chars").unwrap_or_default(), number("end_chars").unwrap_or_default());
+    page.text("", &format!("{} {field}", record.id()))?;
+    page.text("", &place(start, end, number("total_chars"), whole))?;
+    let text = window("text").and_then(Value::as_str).unwrap_or_default();
+    let mut cells = plain(text);
+    if let (Some(from), Some(to)) = (number("match_start_chars"), number("match_end_chars")) {
+        emphasise(&mut cells, from.saturating_sub(start), to.saturating_sub(start));
     }
-    if let Some(read) = neighbour(record, field, answer, "previous_offset_chars") {
-        terminal::line(&format!("before: {}", command::shell(&command::field_window(source, &read))))?;
+    page.cells("│ ", &cells)?;
+    for (label, member) in [("next", "next_command"), ("previous", "previous_command")] {
+        if let Some(words) = words(answer, member) {
+            terminal::line(&format!("{label}: {}", command::shell(&words)))?;
+        }
     }
-    terminal::line("")?;
-    terminal::line(window("text").and_then(Value::as_str).unwrap_or_default())?;
     Ok(())
+}
+
+/// Which part of how much: `chars 1,000–1,256 of 4,096`.
+pub(super) fn place(start: u64, end: u64, total: Option<u64>, whole: bool) -> String {
+    let of = total.map(|total| format!(" of {}", grouped(total))).unwrap_or_default();
+    let status = if whole { "complete" } else { "truncated" };
+    format!("chars {}–{}{of} · preview_status={status}", grouped(start), grouped(end))
+}
+
+fn emphasise(cells: &mut [Cell], from: u64, to: u64) {
+    let at = |value: u64| usize::try_from(value).unwrap_or(usize::MAX).min(cells.len());
+    let (from, to) = (at(from), at(to));
+    if from < to {
+        cells[from..to].iter_mut().for_each(|cell| cell.strong = true);
+    }
 }
 
 fn neighbour(record: &RecordHandle, field: &str, answer: &Value, offset: &str) -> Option<FieldWindowRead> {

@@ -10,7 +10,7 @@ use crate::terminal;
 pub(super) enum Format {
     /// The server's answer, indented.
     Json,
-    /// One line for each hit, or the whole answer on one line.
+    /// One line for each hit or record, or the whole answer on one line.
     Jsonl,
     /// For people.
     Table,
@@ -52,9 +52,4 @@ pub(super) fn warnings(answer: &Value) {
         }
         terminal::note(&line);
     }
-}
-
-/// Text of a record on as many lines as it has, each set in.
-pub(super) fn set_in(text: &str) -> String {
-    text.lines().map(|line| format!("   {line}")).collect::<Vec<_>>().join("\n")
 }

@@ -5,12 +5,19 @@ use pdpp_client::Request;
 use pdpp_evidence::{FieldTarget, FieldWindowRead, RecordHandle};
 use serde_json::{Value, json};
 
+use super::command::Flag;
+use super::filter::FilterArgs;
+use super::layout::{Cell, Page, grouped, marked, plain};
+use super::pages::PageArgs;
+use super::query_records::words;
 use super::source::{Source, SourceArgs};
-use super::{command, output, target};
+use super::{command, field_window, output, target};
 use crate::terminal;
 
 /// A preview is at most this long on a terminal.
-const PREVIEW_CHARS: usize = 320;
+const PREVIEW_CHARS: usize = 240;
+/// Where a longer one is cut, so much before its first match stays.
+const LEAD_CHARS: usize = 80;
 
 /// Search, and see the text that proves each hit
 ///
@@ -43,46 +50,83 @@ pub(super) struct SearchArgs {
     /// The best first, or the newest
     #[arg(long, value_name = "ORDER", value_parser = ["relevance", "newest"])]
     order: Option<String>,
-    /// At most so many hits
+    /// How many excerpts a hit shows
     #[arg(long, value_name = "COUNT")]
-    limit: Option<u32>,
-    /// Go on where an earlier answer ended
-    #[arg(long, value_name = "CURSOR")]
-    cursor: Option<String>,
+    excerpts: Option<u32>,
+    #[command(flatten)]
+    filter: FilterArgs,
+    #[command(flatten)]
+    pages: PageArgs,
     #[command(flatten)]
     source: SourceArgs,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Mode {
     Lexical,
     Semantic,
     Hybrid,
 }
 
-pub(super) async fn run(args: SearchArgs) -> anyhow::Result<()> {
-    let (url, query) = target::query(args.words, args.source.url.as_deref())?;
-    let source = args.source.connect(url)?;
-    let route: &[&str] = match args.mode {
-        Mode::Lexical => &["v1", "search"],
-        Mode::Semantic => &["v1", "search", "semantic"],
-        Mode::Hybrid => &["v1", "search", "hybrid"],
-    };
-    let request = Request::get(route.iter().copied())
+impl Mode {
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Lexical => None,
+            Self::Semantic => Some("semantic"),
+            Self::Hybrid => Some("hybrid"),
+        }
+    }
+}
+
+pub(super) async fn run(mut args: SearchArgs) -> anyhow::Result<()> {
+    let (url, query) = target::query(std::mem::take(&mut args.words), args.source.is_fixed())?;
+    let source = args.source.connect(url).await?;
+    let base = Request::get(["v1", "search"].into_iter().chain(args.mode.name()))
         .query("q", &query)
-        .each("streams", args.stream)
-        .maybe("connection_id", args.connection_id)
-        .maybe("since", args.since)
-        .maybe("until", args.until)
-        .maybe("order", args.order)
-        .maybe("limit", args.limit.map(|limit| limit.to_string()))
-        .maybe("cursor", args.cursor);
-    let mut answer = source.json(&request).await?;
-    add_commands(&source, &mut answer);
-    if output::for_programs(args.source.format(), &answer)? {
+        .each("streams", args.stream.iter().map(String::as_str))
+        .maybe("connection_id", args.connection_id.as_deref())
+        .maybe("since", args.since.as_deref())
+        .maybe("until", args.until.as_deref())
+        .maybe("order", args.order.as_deref())
+        .maybe("excerpts", args.excerpts.map(|count| count.to_string()));
+    let base = args.filter.apply(base)?;
+    let dress = |answer: &mut Value| {
+        add_commands(&source, answer);
+        let cursor = answer.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
+        if let (Some(cursor), Some(members)) = (cursor, answer.as_object_mut()) {
+            let mut flags = args.flags();
+            flags.push(("cursor", Some(cursor)));
+            let next = command::of("search", &source, vec![query.clone()], flags);
+            members.insert("next_command".to_owned(), json!(next));
+        }
+    };
+    let format = args.source.format();
+    let Some(answer) = args.pages.read(&source, format, |_| base.clone(), dress).await? else {
+        return Ok(());
+    };
+    if output::for_programs(format, &answer)? {
         return Ok(());
     }
-    show(&source, &query, &answer)
+    show(&source, &answer)
+}
+
+impl SearchArgs {
+    /// The options that a continuation repeats.
+    fn flags(&self) -> Vec<Flag> {
+        let streams = (!self.stream.is_empty()).then(|| self.stream.join(","));
+        let mut flags = vec![
+            ("stream", streams),
+            ("connection-id", self.connection_id.clone()),
+            ("mode", self.mode.name().map(str::to_owned)),
+            ("since", self.since.clone()),
+            ("until", self.until.clone()),
+            ("order", self.order.clone()),
+            ("excerpts", self.excerpts.map(|count| count.to_string())),
+        ];
+        flags.extend(self.filter.flags());
+        flags.push(("limit", self.pages.limit_flag()));
+        flags
+    }
 }
 
 /// Beside each continuation, the command that follows it.
@@ -99,54 +143,97 @@ fn add_commands(source: &Source, answer: &mut Value) {
     }
 }
 
-fn show(source: &Source, query: &str, answer: &Value) -> anyhow::Result<()> {
+fn show(source: &Source, answer: &Value) -> anyhow::Result<()> {
+    let page = Page::here();
     let hits = answer.get("data").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     for (index, hit) in hits.iter().enumerate() {
         let text = |name: &str| hit.get(name).and_then(Value::as_str);
         let Some(record) = record_of(hit) else { continue };
         let when = text("authored_at").or_else(|| text("emitted_at")).unwrap_or_default();
+        let day = when.get(..10).unwrap_or(when);
         let from = text("display_name").or_else(|| text("connector_id")).unwrap_or_default();
-        terminal::line(&one_line(&format!("{}. {}  {from}  {when}", index + 1, record.id())))?;
+        let stream = &record.stream;
+        page.heading(&one_line(&format!("{}. {day}  {from}  {stream}  {}", index + 1, record.id())))?;
         let excerpts = hit.get("evidence_excerpts").and_then(Value::as_array);
         let excerpts: Vec<&Value> = excerpts.into_iter().flatten().collect();
+        // What proves less than the words themselves says so.
+        let proof = text("evidence").filter(|kind| *kind != "lexical_match").unwrap_or_default();
         for excerpt in &excerpts {
-            show_excerpt(source, &record, excerpt)?;
+            show_excerpt(page, excerpt, proof)?;
         }
         if excerpts.is_empty() {
-            terminal::line("   no text of this record was proven to match")?;
+            page.text("   ", "no text of this record was proven to match")?;
             terminal::line(&format!("   {}", command::shell(&command::fetch(source, &record))))?;
         }
     }
     if hits.is_empty() {
         terminal::line("(none)")?;
     }
-    if let Some(cursor) = answer.get("next_cursor").and_then(Value::as_str) {
-        let next = command::shell(&command::search_on(source, query, cursor));
-        terminal::line(&format!("more: {next}"))?;
+    for line in remarks(hits.len(), answer) {
+        page.text("", &line)?;
+    }
+    if let Some(next) = words(answer, "next_command") {
+        terminal::line(&format!("next: {}", command::shell(&next)))?;
     }
     Ok(())
 }
 
 /// The piece that proves a hit: field, place, what is missing; the text; the way on.
-fn show_excerpt(source: &Source, record: &RecordHandle, excerpt: &Value) -> anyhow::Result<()> {
+fn show_excerpt(page: Page, excerpt: &Value, proof: &str) -> anyhow::Result<()> {
     let text = |name: &str| excerpt.get(name).and_then(Value::as_str).unwrap_or_default();
     let number = |name: &str| excerpt.get(name).and_then(Value::as_u64);
     let whole = excerpt.get("truncated").and_then(Value::as_bool) == Some(false);
-    let status = if whole { "complete" } else { "truncated" };
-    let mut place = format!("{} preview_status={status}", text("field_path"));
-    if let (Some(start), Some(end), Some(total)) =
-        (number("start_chars"), number("end_chars"), number("total_chars"))
-    {
-        place = format!("{place} chars={start}-{end} size_chars={total}");
-    }
-    terminal::line(&one_line(&format!("   {place}")))?;
-    let plain = text("preview_text").replace("<mark>", "").replace("</mark>", "");
-    let shown: String = plain.chars().take(PREVIEW_CHARS).collect();
-    terminal::line(&one_line(&format!("   “{shown}”")))?;
-    if let Some(read) = read_of(record, excerpt) {
-        terminal::line(&format!("   {}", command::shell(&command::field_window(source, &read))))?;
+    let place = match (number("start_chars"), number("end_chars")) {
+        (Some(start), Some(end)) => field_window::place(start, end, number("total_chars"), whole),
+        _ if whole => "preview_status=complete".to_owned(),
+        _ => "preview_status=truncated".to_owned(),
+    };
+    let proof = if proof.is_empty() { String::new() } else { format!(" · evidence={proof}") };
+    page.text("   ", &one_line(&format!("{} · {place}{proof}", text("field_path"))))?;
+    page.cells("   ", &bounded(marked(&one_line(text("preview_text")))))?;
+    if let Some(read) = words(excerpt, "command") {
+        terminal::line(&format!("   {}", command::shell(&read)))?;
     }
     Ok(())
+}
+
+/// No more than the budget, around the first match.
+fn bounded(cells: Vec<Cell>) -> Vec<Cell> {
+    if cells.len() <= PREVIEW_CHARS + 2 {
+        return cells;
+    }
+    let first = cells.iter().position(|cell| cell.strong).unwrap_or(0);
+    let start = first.saturating_sub(LEAD_CHARS);
+    let end = (start + PREVIEW_CHARS).min(cells.len());
+    let dots = |there: bool| if there { plain("…") } else { Vec::new() };
+    let middle = cells[start..end].to_vec();
+    [dots(start > 0), middle, dots(end < cells.len())].concat()
+}
+
+/// How many there are, and whatever makes the answer less than the whole truth.
+fn remarks(shown: usize, answer: &Value) -> Vec<String> {
+    let meta = |pointer: &str| answer.pointer(&format!("/meta{pointer}"));
+    let mut lines = Vec::new();
+    if let Some(count) = meta("/count").and_then(Value::as_u64) {
+        let about =
+            if meta("/count_accuracy").and_then(Value::as_str) == Some("exact") { "" } else { "at least " };
+        let shown = grouped(u64::try_from(shown).unwrap_or(u64::MAX));
+        lines.push(format!(
+            "{shown} of {about}{} matching records; a preview is at most {PREVIEW_CHARS} characters",
+            grouped(count)
+        ));
+    }
+    if meta("/recall/complete").and_then(Value::as_bool) == Some(false) {
+        lines.push("not everything that matches was ranked; narrow the search to be sure".to_owned());
+    }
+    if meta("/index/state").and_then(Value::as_str) == Some("behind") {
+        lines.push("the index is behind: what came last may be missing".to_owned());
+    }
+    for corrected in meta("/corrected").and_then(Value::as_array).into_iter().flatten() {
+        let text = |name: &str| corrected.get(name).and_then(Value::as_str).unwrap_or_default();
+        lines.push(format!("nothing has '{}'; searched for '{}'", text("typed"), text("used")));
+    }
+    lines
 }
 
 /// Record text must not break a line into two.

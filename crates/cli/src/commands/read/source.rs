@@ -1,23 +1,31 @@
-//! The server a `read` command asks, and what its refusals mean for the exit code.
+//! The server a `read` command asks, or the owner's own data directory, and what refusals mean for the exit code.
+
+use std::path::PathBuf;
 
 use clap::Args;
-use pdpp_client::{Client, ClientError, Limits, ProviderUrl, Request};
+use pdpp_client::{Answer, Client, ClientError, Limits, ProviderUrl, Request};
 use serde_json::Value;
 
+use super::local;
 use super::output::{self, Format};
 use super::target::wrong;
-use crate::credential::{CacheArgs, variable};
+use crate::credential::CacheArgs;
 use crate::exit::{EndCode, Ended};
-
-/// Where `pdpp serve` listens when nobody says otherwise.
-const DEFAULT_URL: &str = "http://127.0.0.1:7663";
+use crate::passphrase::PassphraseArgs;
 
 /// Which server, and how its answer is shown.
 #[derive(Args, Debug)]
 pub(super) struct SourceArgs {
-    /// The server [env: `PDPP_PROVIDER_URL`] [default: where `pdpp serve` listens on this machine]
+    /// The server [env: `PDPP_PROVIDER_URL`] [default: the only one connected, else `pdpp serve` on this machine]
     #[arg(long, value_name = "URL")]
-    pub(super) url: Option<String>,
+    url: Option<String>,
+
+    /// Read your own data in this directory, as its owner; no server and no grant is needed
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    data: Option<PathBuf>,
+
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
 
     #[command(flatten)]
     cache: CacheArgs,
@@ -31,12 +39,21 @@ pub(super) struct SourceArgs {
     json: bool,
 }
 
-/// A server with a credential for it.
+/// Where the answers come from, as printed commands name it.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// A server's address.
+    Server(String),
+    /// A data directory.
+    Directory(String),
+}
+
+/// A server with a credential for it, or a data directory.
 #[derive(Debug)]
 pub(super) struct Source {
     client: Client,
-    /// Its address, for commands that are printed.
-    pub(super) url: String,
+    /// For commands that are printed.
+    pub(super) place: Place,
     /// A cache directory that was named, for the same.
     pub(super) cache_root: Option<String>,
 }
@@ -46,68 +63,112 @@ impl SourceArgs {
         if self.json { Format::Json } else { self.format.unwrap_or_else(Format::usual) }
     }
 
-    /// The server, from the command, the environment or the default, with its credential.
-    pub(super) fn connect(&self, word: Option<String>) -> Result<Source, Ended> {
-        let given = self.url.clone().or(word).or_else(|| variable("PDPP_PROVIDER_URL"));
-        let url = ProviderUrl::parse(given.as_deref().unwrap_or(DEFAULT_URL))
-            .map_err(|error| wrong(error.to_string()))?;
+    /// Whether options already say where to read, so that no word can.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.url.is_some() || self.data.is_some()
+    }
+
+    /// The place to read from, with its credential. An address that was written wins over the environment, that over
+    /// the only connected server, that over the address `pdpp serve` has by default.
+    pub(super) async fn connect(&self, word: Option<String>) -> anyhow::Result<Source> {
+        if let Some(data) = &self.data {
+            let client = local::client(data, self.passphrase).await?;
+            let whole = std::path::absolute(data).unwrap_or_else(|_| data.clone());
+            return Ok(Source {
+                client,
+                place: Place::Directory(whole.display().to_string()),
+                cache_root: None,
+            });
+        }
+        let given = self.url.clone().or(word);
+        let url = self.cache.provider(given.as_deref()).map_err(wrong)?;
         let found = self.cache.find(&url).map_err(|error| wrong(format!("{}: {error}", error.code())))?;
         let client = Client::http(&url, found.bearer, Limits::default())
             .map_err(|error| Ended::new(EndCode::Other, error.to_string()))?;
         let cache_root = self.cache.given().map(|root| root.display().to_string());
-        Ok(Source { client, url: url.to_string(), cache_root })
+        Ok(Source { client, place: Place::Server(url.to_string()), cache_root })
     }
 }
 
 impl Source {
     /// The server's answer; its warnings go beside the output.
     pub(super) async fn json(&self, request: &Request) -> Result<Value, Ended> {
-        let answer = self.client.send(request).await.map_err(|error| no_answer(&error))?;
+        let answer = self.send(request).await?;
         let body = serde_json::from_slice::<Value>(&answer.body);
-        if !answer.is_success() {
-            return Err(refusal(answer.status, &body.unwrap_or_default(), answer.request_id.as_deref()));
-        }
         let body = body.map_err(|_| {
-            Ended::new(EndCode::Other, format!("{} answered with something that is no JSON", self.url))
+            Ended::new(EndCode::Other, format!("{} answered with something that is no JSON", self.name()))
         })?;
         output::warnings(&body);
         Ok(body)
     }
+
+    /// An answer that is no refusal.
+    pub(super) async fn send(&self, request: &Request) -> Result<Answer, Ended> {
+        let answer = self.client.send(request).await.map_err(|error| self.no_answer(&error))?;
+        if answer.is_success() {
+            return Ok(answer);
+        }
+        let body = serde_json::from_slice::<Value>(&answer.body).unwrap_or_default();
+        Err(self.refusal(answer.status, &body, answer.request_id.as_deref()))
+    }
+
+    /// What people call it.
+    pub(super) fn name(&self) -> &str {
+        match &self.place {
+            Place::Server(name) | Place::Directory(name) => name,
+        }
+    }
+
+    fn no_answer(&self, error: &ClientError) -> Ended {
+        let code = match error {
+            ClientError::Unreachable(_) | ClientError::TimedOut { .. } => EndCode::Unreachable,
+            ClientError::NoCredential(_) => EndCode::ReadUsage,
+            ClientError::TooLarge { .. } | ClientError::Malformed(_) => EndCode::Other,
+        };
+        let mut message = match error {
+            ClientError::NoCredential(kept) => format!("{}: {kept}", kept.code()),
+            error => format!("{}: {error}", self.name()),
+        };
+        let here = matches!(&self.place, Place::Server(url) if is_here(url));
+        if here && matches!(error, ClientError::Unreachable(_)) {
+            message.push_str(". Start it with `pdpp serve`, or read the directory itself with --data DIR");
+        }
+        Ended::new(code, message)
+    }
+
+    /// The server's own words, in either of the shapes errors have.
+    fn refusal(&self, status: u16, body: &Value, request_id: Option<&str>) -> Ended {
+        let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str);
+        let code =
+            text("/error/code").or_else(|| text("/error")).map_or(format!("http_{status}"), str::to_owned);
+        let said = text("/error/message").or_else(|| text("/error_description"));
+        let mut message = format!("{code}: {}", said.unwrap_or("the server refused"));
+        let connections = body.pointer("/error/available_connections").and_then(Value::as_array);
+        let ids: Vec<&str> = connections
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one.get("connection_id")?.as_str())
+            .take(12)
+            .collect();
+        if !ids.is_empty() {
+            message = format!("{message} Choose with --connection-id: {}", ids.join(", "));
+        }
+        if let (401, Place::Server(url)) = (status, &self.place) {
+            message = format!("{message} `pdpp connect {url}` gets a new credential.");
+        }
+        if let Some(id) = request_id {
+            message = format!("{message} (request {id})");
+        }
+        let code = match status {
+            401 => EndCode::Unauthenticated,
+            403 => EndCode::Forbidden,
+            404 => EndCode::NotFound,
+            _ => EndCode::Other,
+        };
+        Ended::new(code, message)
+    }
 }
 
-fn no_answer(error: &ClientError) -> Ended {
-    let code = match error {
-        ClientError::Unreachable(_) | ClientError::TimedOut { .. } => EndCode::Unreachable,
-        ClientError::NoCredential(_) => EndCode::ReadUsage,
-        ClientError::TooLarge { .. } | ClientError::Malformed(_) => EndCode::Other,
-    };
-    Ended::new(code, error.to_string())
-}
-
-/// The server's own words, in either of the shapes errors have.
-fn refusal(status: u16, body: &Value, request_id: Option<&str>) -> Ended {
-    let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str);
-    let code = text("/error/code").or_else(|| text("/error")).map_or(format!("http_{status}"), str::to_owned);
-    let said = text("/error/message").or_else(|| text("/error_description"));
-    let mut message = format!("{code}: {}", said.unwrap_or("the server refused"));
-    let connections = body.pointer("/error/available_connections").and_then(Value::as_array);
-    let ids: Vec<&str> = connections
-        .into_iter()
-        .flatten()
-        .filter_map(|one| one.get("connection_id")?.as_str())
-        .take(12)
-        .collect();
-    if !ids.is_empty() {
-        message = format!("{message} Choose with --connection-id: {}", ids.join(", "));
-    }
-    if let Some(id) = request_id {
-        message = format!("{message} (request {id})");
-    }
-    let code = match status {
-        401 => EndCode::Unauthenticated,
-        403 => EndCode::Forbidden,
-        404 => EndCode::NotFound,
-        _ => EndCode::Other,
-    };
-    Ended::new(code, message)
+fn is_here(url: &str) -> bool {
+    ProviderUrl::parse(url).is_ok_and(|url| url.is_loopback())
 }

@@ -9,20 +9,37 @@ pub(super) fn wrong(message: impl Into<String>) -> Ended {
     Ended::new(EndCode::ReadUsage, message)
 }
 
-/// The URL, if there is one word more than a query needs, and the query.
-pub(super) fn query(mut words: Vec<String>, url: Option<&str>) -> Result<(Option<String>, String), Ended> {
-    let query = words.pop().unwrap_or_default();
-    let Some(first) = words.pop() else { return Ok((None, query)) };
-    if url.is_some() || !looks_like_url(&first) {
-        return Err(wrong(format!("write a query of several words in quotes: '{first} {query}'")));
+/// The URL, for a command that needs no other word.
+pub(super) fn nothing(word: Option<String>, fixed: bool) -> Result<Option<String>, Ended> {
+    match word {
+        Some(_) if fixed => Err(twice()),
+        word => Ok(word),
     }
-    Ok((Some(first), query))
+}
+
+/// The URL, if there is one word more than the one a command needs, and that word.
+pub(super) fn one(mut words: Vec<String>, fixed: bool) -> Result<(Option<String>, String), Ended> {
+    let last = words.pop().unwrap_or_default();
+    match words.pop() {
+        Some(_) if fixed => Err(twice()),
+        first => Ok((first, last)),
+    }
+}
+
+/// The URL, if there is one word more than a query needs, and the query.
+pub(super) fn query(words: Vec<String>, fixed: bool) -> Result<(Option<String>, String), Ended> {
+    if let [first, second] = words.as_slice()
+        && (fixed || !looks_like_url(first))
+    {
+        return Err(wrong(format!("write a query of several words in quotes: '{first} {second}'")));
+    }
+    one(words, fixed)
 }
 
 /// The URL, if there is one word more than needed, and the record: a stream and its key, or one handle.
 pub(super) fn record(
     words: Vec<String>,
-    url: Option<&str>,
+    fixed: bool,
     connection_id: Option<&str>,
 ) -> Result<(Option<String>, RecordHandle), Ended> {
     let named = |stream: &str, id: &str| RecordHandle {
@@ -32,13 +49,17 @@ pub(super) fn record(
     };
     match words.as_slice() {
         [handle] => Ok((None, parse(handle, connection_id)?)),
-        [first, second] if url.is_none() && (first.contains("://") || is_whole_handle(second)) => {
+        [first, second] if !fixed && (first.contains("://") || is_whole_handle(second)) => {
             Ok((Some(first.clone()), parse(second, connection_id)?))
         }
         [stream, id] => Ok((None, named(stream, id))),
-        [first, stream, id] if url.is_none() => Ok((Some(first.clone()), named(stream, id))),
-        _ => Err(wrong("the URL is given twice; write it first or after --url")),
+        [first, stream, id] if !fixed => Ok((Some(first.clone()), named(stream, id))),
+        _ => Err(twice()),
     }
+}
+
+fn twice() -> Ended {
+    wrong("there is one word too many, or the server is named twice; write its URL first, or after --url")
 }
 
 fn parse(handle: &str, connection_id: Option<&str>) -> Result<RecordHandle, Ended> {
@@ -77,35 +98,44 @@ mod tests {
 
     #[test]
     fn a_query_may_have_a_url_before_it() {
-        let check = |text, url, expected| {
-            let found = query(words(text), url).ok();
+        let check = |text, fixed, expected| {
+            let found = query(words(text), fixed).ok();
             let found = found.map(|(url, query)| format!("{} {query}", url.unwrap_or_default()));
             assert_eq!(found.as_deref(), expected, "{text}");
         };
-        check("storage", None, Some(" storage"));
-        check("data.example.org storage", None, Some("data.example.org storage"));
-        check("http://localhost:1 storage", None, Some("http://localhost:1 storage"));
-        check("winter storage", None, None);
-        check("a.example storage", Some("b.example"), None);
-        check("storage", Some("b.example"), Some(" storage"));
+        check("storage", false, Some(" storage"));
+        check("data.example.org storage", false, Some("data.example.org storage"));
+        check("http://localhost:1 storage", false, Some("http://localhost:1 storage"));
+        check("winter storage", false, None);
+        check("a.example storage", true, None);
+        check("storage", true, Some(" storage"));
     }
 
     #[test]
     fn a_record_is_a_stream_and_a_key_or_a_handle() {
-        let check = |text, url, connection, expected| {
-            let found = record(words(text), url, connection).ok();
+        let check = |text, fixed, connection, expected| {
+            let found = record(words(text), fixed, connection).ok();
             let found = found.map(|(url, handle)| format!("{} {}", url.unwrap_or_default(), handle.id()));
             assert_eq!(found.as_deref(), expected, "{text}");
         };
-        check("messages m1", None, None, Some(" messages:m1"));
-        check("messages m1", None, Some("cin_a"), Some(" cin_a/messages:m1"));
-        check("cin_a/messages:m1", None, None, Some(" cin_a/messages:m1"));
-        check("messages:m1", None, Some("cin_a"), Some(" cin_a/messages:m1"));
-        check("a.example cin_a/messages:m1", None, None, Some("a.example cin_a/messages:m1"));
-        check("http://localhost messages:m1", None, None, Some("http://localhost messages:m1"));
-        check("a.example messages m1", None, None, Some("a.example messages:m1"));
-        check("a.example messages m1", Some("b.example"), None, None);
-        check("cin_a/messages:m1", None, Some("cin_b"), None);
-        check("m1", None, None, None);
+        check("messages m1", false, None, Some(" messages:m1"));
+        check("messages m1", false, Some("cin_a"), Some(" cin_a/messages:m1"));
+        check("cin_a/messages:m1", false, None, Some(" cin_a/messages:m1"));
+        check("messages:m1", false, Some("cin_a"), Some(" cin_a/messages:m1"));
+        check("a.example cin_a/messages:m1", false, None, Some("a.example cin_a/messages:m1"));
+        check("http://localhost messages:m1", false, None, Some("http://localhost messages:m1"));
+        check("a.example messages m1", false, None, Some("a.example messages:m1"));
+        check("a.example messages m1", true, None, None);
+        check("cin_a/messages:m1", false, Some("cin_b"), None);
+        check("m1", false, None, None);
+    }
+
+    #[test]
+    fn one_word_more_than_needed_is_the_url() {
+        assert_eq!(one(words("messages"), false).ok(), Some((None, "messages".to_owned())));
+        let both = Some((Some("a.example".to_owned()), "messages".to_owned()));
+        assert_eq!(one(words("a.example messages"), false).ok(), both);
+        assert!(one(words("a.example messages"), true).is_err());
+        assert!(nothing(Some("a.example".to_owned()), true).is_err());
     }
 }

@@ -1,0 +1,133 @@
+//! Under which grant the adapter reads: one that is there, one made now, or a server's.
+
+use anyhow::Context as _;
+use pdpp_auth::{
+    DEFAULT_GRANT_SECONDS, GrantOrder, GrantState, SelectionArgs, local_client_id, parse_selections,
+    state_of_grant,
+};
+use pdpp_server::{LocalGrants, Personal, owner_subject};
+use pdpp_wire::{AccessMode, Grant, GrantId, Instant};
+
+use super::{HostName, SetupArgs, provider};
+use crate::exit::Usage;
+use crate::moment;
+
+/// The adapter's arguments, and what was made for them.
+pub(super) struct Source {
+    pub(super) arguments: Vec<String>,
+    /// What the owner is told about it.
+    pub(super) said: Option<String>,
+    made: Vec<GrantId>,
+    personal: Option<Personal>,
+}
+
+impl Source {
+    /// Ends what was made, because nothing will use it.
+    pub(super) async fn take_back(&self) -> anyhow::Result<()> {
+        let Some(personal) = &self.personal else { return Ok(()) };
+        for id in &self.made {
+            personal.authority().revoke(&owner_subject(), id).await?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn choose(args: &SetupArgs) -> anyhow::Result<Source> {
+    if let Some(url) = &args.provider_url {
+        let url = provider(url)?;
+        let arguments = ["mcp", "--provider-url", url.as_str()].map(str::to_owned).to_vec();
+        return Ok(Source { arguments, said: None, made: Vec::new(), personal: None });
+    }
+    let data = args.data.path()?;
+    let personal = Personal::open_existing(&data)?;
+    let (ids, made) = if args.grant.is_empty() {
+        if args.stream.is_empty() {
+            (vec![only_grant(&personal, args).await?], false)
+        } else {
+            (make(args, &personal).await?, true)
+        }
+    } else {
+        let parse = |text: &String| GrantId::parse(text.as_str()).map_err(|fault| Usage(fault.to_string()));
+        (args.grant.iter().map(parse).collect::<Result<Vec<_>, _>>()?, false)
+    };
+    // Says what is wrong with a grant before anything is written.
+    LocalGrants::open(&personal, ids.clone()).await?;
+    let data = std::path::absolute(&data).unwrap_or(data);
+    let data = data
+        .into_os_string()
+        .into_string()
+        .ok()
+        .context("the data directory's name cannot be written as text")?;
+    let mut arguments = ["mcp", "--data", data.as_str()].map(str::to_owned).to_vec();
+    for id in &ids {
+        arguments.extend(["--grant".to_owned(), id.to_string()]);
+    }
+    let names: Vec<&str> = ids.iter().map(GrantId::as_str).collect();
+    let said = format!(
+        "It reads under {}; `pdpp grant show` says what that is, `pdpp audit` what was read.",
+        names.join(", ")
+    );
+    let made = if made { ids } else { Vec::new() };
+    Ok(Source { arguments, said: Some(said), made, personal: Some(personal) })
+}
+
+async fn make(args: &SetupArgs, personal: &Personal) -> anyhow::Result<Vec<GrantId>> {
+    args.passphrase.require(personal).await?;
+    let now = personal.clock().now();
+    let past = |text: &Option<String>| text.as_deref().map(|text| moment::parse_past(text, now)).transpose();
+    let (since, until) =
+        (past(&args.since)?.map(Instant::to_rfc3339), past(&args.until)?.map(Instant::to_rfc3339));
+    let expires_at = match args.expires.as_deref() {
+        None => Some(now.plus_seconds(DEFAULT_GRANT_SECONDS)),
+        Some("never") => None,
+        Some(text) => Some(moment::parse_future(text, now)?),
+    };
+    let selection = SelectionArgs {
+        streams: &args.stream,
+        connection: args.connection.as_deref(),
+        since: since.as_deref(),
+        until: until.as_deref(),
+        purpose_code: &args.purpose,
+        purpose_description: None,
+        access_mode: AccessMode::Continuous,
+    };
+    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    let selections = parse_selections(&catalogue, &selection)?;
+    let order = GrantOrder { client_id: local_client_id(client_name(args.host)), selections, expires_at };
+    let issued = personal.authority().create_grants(&owner_subject(), order).await?;
+    Ok(issued.grants.into_iter().map(|grant| grant.grant_id).collect())
+}
+
+/// The one active grant this program already has.
+async fn only_grant(personal: &Personal, args: &SetupArgs) -> anyhow::Result<GrantId> {
+    let client = local_client_id(client_name(args.host));
+    let now = personal.clock().now();
+    let mut found = Vec::new();
+    for stored in personal.authority().list(&owner_subject()).await? {
+        let own = Grant::parse(&stored.standing.document).is_ok_and(|grant| {
+            grant.client.client_id == client && grant.access_mode == AccessMode::Continuous
+        });
+        if own && state_of_grant(&stored, now) == GrantState::Active {
+            found.push(stored.grant_id);
+        }
+    }
+    match found.as_slice() {
+        [id] => Ok(id.clone()),
+        _ => Err(Usage(
+            "say what the assistant may read: --stream NAME[:FIELD,...] makes a grant, --grant ID takes one of \
+             `pdpp grant list`, --provider-url URL reads from a server"
+                .to_owned(),
+        )
+        .into()),
+    }
+}
+
+fn client_name(host: HostName) -> &'static str {
+    match host {
+        HostName::ClaudeCode => "claude code",
+        HostName::ClaudeDesktop => "claude desktop",
+        HostName::Codex => "codex",
+        HostName::Cursor => "cursor",
+        HostName::Vscode => "vscode",
+    }
+}

@@ -1,0 +1,64 @@
+//! The owner reads their own directory: no server, no grant, and an entry in the ledger.
+
+use serde_json::{Value, json};
+
+use super::{failed, succeeded};
+use crate::support::{Pdpp, text};
+
+fn read(pdpp: &Pdpp, args: &[&str]) -> std::process::Output {
+    let data = pdpp.data().display().to_string();
+    pdpp.command(&[&["read"], args, &["--data", &data]].concat()).output().unwrap()
+}
+
+fn answer(pdpp: &Pdpp, args: &[&str]) -> Value {
+    serde_json::from_str(&succeeded(&read(pdpp, args))).unwrap()
+}
+
+#[test]
+fn the_owner_goes_the_whole_ladder_without_a_server() {
+    let pdpp = Pdpp::with_sample();
+    assert_eq!(answer(&pdpp, &["streams"])["data"].as_array().unwrap().len(), 3);
+    assert_eq!(answer(&pdpp, &["schema"])["bearer"]["token_kind"], json!("owner"));
+    let found = answer(&pdpp, &["search", "winter storage", "--limit", "1"]);
+    let command = &found["data"][0]["evidence_excerpts"][0]["command"];
+    let argv: Vec<String> = command.as_array().unwrap().iter().map(text).collect();
+    assert!(
+        argv.contains(&"--data".to_owned()) && !argv.iter().any(|word| word.starts_with("http")),
+        "{argv:?}"
+    );
+    let args: Vec<&str> = argv[1..].iter().map(String::as_str).collect();
+    let window = succeeded(&pdpp.run(&args));
+    assert!(window.contains("winter storage"), "{window}");
+    assert_eq!(answer(&pdpp, &["aggregate", "messages"])["value"], json!(132));
+    assert_eq!(answer(&pdpp, &["fetch", "messages", "m_0132"])["id"], json!("m_0132"));
+    assert_eq!(answer(&pdpp, &["query-records", "channels"])["data"].as_array().unwrap().len(), 4);
+    let ledger = pdpp.ok(&["audit", "--json"]);
+    let doors: Vec<Value> =
+        ledger.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["door"].clone()).collect();
+    assert!(doors.len() >= 6 && doors.iter().all(|door| door == "cli"), "{ledger}");
+}
+
+#[test]
+fn a_passphrase_guards_the_directory() {
+    let pdpp = Pdpp::with_sample();
+    let mut reset = pdpp.command(&["owner", "reset", "--passphrase-stdin"]);
+    reset.stdin(std::fs::File::open(pdpp.write("secret", "a long passphrase\n")).unwrap());
+    assert!(reset.output().unwrap().status.success());
+    let (code, said) = failed(&read(&pdpp, &["streams"]));
+    assert!(code == 64 && said.contains("passphrase"), "{said}");
+    let data = pdpp.data().display().to_string();
+    let mut command = pdpp.command(&["read", "streams", "--data", &data, "--passphrase-stdin"]);
+    command.stdin(std::fs::File::open(pdpp.path("secret")).unwrap());
+    succeeded(&command.output().unwrap());
+}
+
+#[test]
+fn a_directory_and_a_server_are_not_named_together() {
+    let pdpp = Pdpp::with_sample();
+    let (code, said) = failed(&read(&pdpp, &["streams", "--url", "http://localhost:1"]));
+    assert!(code == 2 && said.contains("--data"), "{said}");
+    assert_eq!(failed(&read(&pdpp, &["streams", "http://localhost:1"])).0, 2);
+    let empty = pdpp.path("empty").display().to_string();
+    let (code, said) = failed(&pdpp.run(&["read", "streams", "--data", &empty]));
+    assert!(code == 1 && said.contains("pdpp import"), "{said}");
+}
