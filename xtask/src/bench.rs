@@ -18,8 +18,9 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn bench(workspace: &Workspace, options: &Options) -> Result<()> {
-    let only_pages = options.arguments.iter().any(|argument| argument == "--pages");
-    let benches: &[(&str, &str)] = if only_pages {
+    let one_part =
+        options.arguments.iter().any(|argument| argument == "--pages" || argument == "--authorization");
+    let benches: &[(&str, &str)] = if one_part {
         &[("pdpp-server", "resource_server")]
     } else {
         &[

@@ -1,10 +1,12 @@
-//! `clients`: public MCP clients against the real adapter on standard streams.
+//! `clients`: public clients against the real thing: MCP on standard streams, OAuth over HTTP.
 //!
 //! The Python and the TypeScript SDK are what most hosts are built on. Each starts `pdpp mcp` over a loaded data
 //! directory, lists what is offered, calls every tool that reads, provokes errors, and checks the results against the
 //! declared output schemas. The calls are in `plan.rs`; the clients are in `xtask/clients`. One more client receives
-//! events, and checks their signatures with a library that is not ours.
+//! events, and checks their signatures with a library that is not ours; another, an OAuth client, goes through the flows
+//! of the authorization server.
 
+mod oauth;
 mod plan;
 
 use std::fs;
@@ -48,6 +50,9 @@ pub(crate) fn clients(workspace: &Workspace) -> Result<()> {
         if !status.success() {
             failed.push(name);
         }
+    }
+    if !oauth::oauth(workspace, &venv, &pdpp, &archive.data, scratch.path())? {
+        failed.push("OAuth");
     }
     if !failed.is_empty() {
         bail!("the {} client found mismatches; each line marked FAIL is one", failed.join(" and the "));

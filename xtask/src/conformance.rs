@@ -3,8 +3,9 @@
 //! The suite asks for tools and prompts of its own, so it runs against a fixture, `crates/mcp/examples/conformance`,
 //! which serves them through the code that `pdpp serve` uses. What may fail stands in
 //! `xtask/conformance-expected.yaml`; the suite's own list of expected failures counts warnings as failures, so the
-//! comparison is made here.
+//! comparison is made here. Its scenarios for authorization servers run against `pdpp serve` itself.
 
+mod authorization;
 mod fixture;
 mod verdict;
 
@@ -47,6 +48,10 @@ pub(crate) fn conformance(workspace: &Workspace) -> Result<()> {
     }
     if !complaints.is_empty() {
         bail!("the endpoint is not what {EXPECTED} says:\n{}", complaints.join("\n"));
+    }
+    let complaints = authorization::authorization(workspace, &npm, scratch.path())?;
+    if !complaints.is_empty() {
+        bail!("the authorization server does not conform:\n{}", complaints.join("\n"));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@
 )]
 
 mod bench;
+mod browser;
 mod clients;
 mod conformance;
 mod coverage;
@@ -17,7 +18,9 @@ mod debian;
 mod fix;
 mod fuzz;
 mod generate;
+mod http;
 mod npm;
+mod owner;
 mod process;
 mod recall;
 mod server;
@@ -38,7 +41,7 @@ use crate::workspace::Workspace;
 ///
 /// `cargo xtask test` is what CI runs, and all it runs. Tools it needs are installed by name into
 /// `.xtask/` inside the repository; nothing else on the machine changes, except that missing
-/// Debian packages for Python environments and npm are installed when you are root.
+/// Debian packages for Python environments, npm and Chromium are installed when you are root.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 pub(crate) struct Cli {
@@ -57,16 +60,17 @@ enum Task {
     Fuzz(fuzz::Options),
     Bench(bench::Options),
     Recall(recall::Options),
-    /// Run the official MCP conformance suite against our HTTP endpoint.
+    /// Run the official MCP conformance suite against our HTTP endpoint and authorization server.
     ///
     /// Installs the pinned suite into `.xtask/npm` and judges both revisions of the protocol by
-    /// `xtask/conformance-expected.yaml`.
+    /// `xtask/conformance-expected.yaml`. Nothing may fail at the authorization server of `pdpp serve`.
     Conformance,
-    /// Let the public Python and TypeScript MCP clients call the real adapter.
+    /// Let public MCP clients call the real adapter, and a public OAuth client the real server.
     ///
-    /// Starts `pdpp mcp` over the sample archive; prints one line per call. The calls are in
-    /// `xtask/src/clients/plan.rs`.
+    /// Starts `pdpp mcp` and `pdpp serve` over the sample archive; prints one line per call. The
+    /// MCP calls are in `xtask/src/clients/plan.rs`.
     Clients,
+    Browser(browser::Options),
     /// Apply clippy's suggestions, format, and regenerate the reference.
     Fix,
     /// List the requirement rows that tests name, and the tests that name them.
@@ -94,6 +98,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Task::Recall(options) => recall::recall(&workspace, &options),
         Task::Conformance => conformance::conformance(&workspace),
         Task::Clients => clients::clients(&workspace),
+        Task::Browser(options) => browser::browser(&workspace, &options),
         Task::Fix => fix::fix(&workspace),
         Task::Coverage => coverage::coverage(&workspace),
     }

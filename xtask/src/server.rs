@@ -44,8 +44,13 @@ impl RunningServer {
         &self.url
     }
 
+    /// What it has printed so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
     pub(crate) fn log_tail(&self) -> String {
-        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let log = self.log();
         let lines: Vec<_> = log.lines().collect();
         lines[lines.len().saturating_sub(LOG_LINES_SHOWN)..].join("\n")
     }
@@ -115,7 +120,8 @@ pub(crate) fn get_json(url: &str, path: &str, token: &str) -> Result<Value> {
     serde_json::from_str(body).with_context(|| format!("GET {path} did not answer with JSON"))
 }
 
-fn free_address() -> Result<SocketAddr> {
+/// A loopback port nobody listens on at the moment.
+pub(crate) fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no loopback port is free")?;
     listener.local_addr().context("the loopback port has no address")
 }

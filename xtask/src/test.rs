@@ -45,9 +45,9 @@ enum Step {
     Doctests,
     /// Known things are found first by the search of a live server.
     Recall,
-    /// The official MCP suite against our HTTP endpoint.
+    /// The official MCP suite against our HTTP endpoint and authorization server.
     Conformance,
-    /// Public MCP clients against the real adapter.
+    /// Public MCP clients against the real adapter, a public OAuth client against the server.
     Clients,
     /// Generated requests against a live server.
     Fuzz,

@@ -28,7 +28,7 @@ impl Tool {
         let installed = workspace.tools().join("tools/bin").join(self.package);
         let program = if installed.is_file() {
             installed
-        } else if let Some(found) = self.find_on_path() {
+        } else if let Some(found) = find_on_path(self.package) {
             found
         } else {
             self.install(workspace)?;
@@ -39,13 +39,6 @@ impl Tool {
         Ok(command)
     }
 
-    fn find_on_path(self) -> Option<PathBuf> {
-        let path = env::var_os("PATH")?;
-        env::split_paths(&path)
-            .map(|directory| directory.join(self.package))
-            .find(|program| program.is_file())
-    }
-
     fn install(self, workspace: &Workspace) -> Result<()> {
         println!("installing {} {} into .xtask/tools", self.package, self.version);
         let mut install = workspace.cargo(["install", "--locked", "--debug", "--quiet", "--root"]);
@@ -53,4 +46,10 @@ impl Tool {
         install.arg(format!("{}@{}", self.package, self.version)).env("CARGO_PROFILE_DEV_DEBUG", "0");
         process::run(&mut install)
     }
+}
+
+/// A program the system has.
+pub(crate) fn find_on_path(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|directory| directory.join(program)).find(|program| program.is_file())
 }

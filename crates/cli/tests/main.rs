@@ -24,6 +24,7 @@ mod journeys;
 mod list_search;
 mod mcp;
 mod mcp_http;
+mod oauth2_client;
 mod owner;
 mod parity;
 mod read;

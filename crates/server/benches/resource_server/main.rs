@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "printing the table is what a benchmark is for")]
 
 mod archive;
+mod authorization;
 mod ingest;
 mod measure;
 mod reads;
@@ -23,6 +24,9 @@ struct Args {
     /// A smoke run: 10 k and 100 k records instead of 100 k and 1 M
     #[arg(long)]
     small: bool,
+    /// Only what authorization costs
+    #[arg(long)]
+    authorization: bool,
     /// Only read pages, so many of them, for a profiler to look at
     #[arg(long, value_name = "N")]
     pages: Option<usize>,
@@ -59,8 +63,14 @@ fn main() {
             search::searches(&archive, count, args.only.as_deref()).await;
         });
     }
+    // One core, as the row says.
+    let one_core = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let costs = one_core.expect("a runtime starts").block_on(authorization::rows());
+    if args.authorization {
+        return print(&costs);
+    }
     let rows = runtime.block_on(async {
-        let mut rows = Vec::new();
+        let mut rows = costs;
         let small = Archive::make(sizes[0]).await;
         rows.push(ingest::against_bare_inserts(&small));
         let before = reads::measure(&small).await;
@@ -79,8 +89,12 @@ fn main() {
         rows.extend(search::growth(&found_before, &found_after, sizes));
         rows
     });
+    print(&rows);
+}
+
+fn print(rows: &[Row]) {
     println!("\n| Path | Ours | Beside it | Ratio | Bar | |\n| --- | ---: | ---: | ---: | ---: | --- |");
-    for row in &rows {
+    for row in rows {
         println!("{}", Row::to_markdown(row));
     }
 }
