@@ -80,7 +80,8 @@ async fn a_subscription_is_made_shown_and_listed_without_its_secret() {
     assert_eq!((&row["authority_kind"], &row["client_id"]), (&json!("client_grant"), &json!(client_id())));
     assert_eq!(row["grant_ids"], json!(["grt_chat", "grt_notes"]));
     assert_eq!((row.get("grant_id"), &row["disabled_reason"]), (None, &json!(null)));
-    let streams: Vec<_> = row["scope"]["streams"].as_array().unwrap().iter().map(|stream| &stream["name"]).collect();
+    let streams: Vec<_> =
+        row["scope"]["streams"].as_array().unwrap().iter().map(|stream| &stream["name"]).collect();
     assert_eq!(streams, ["messages", "attachments", "notes"]);
     assert_eq!(row["scope"]["streams"][0]["instance_ids"], json!(["HOME"]));
     assert_eq!(row["scope"].get("filters"), None);
@@ -225,6 +226,9 @@ async fn the_protected_resource_document_says_how_events_are_sent() {
     assert_eq!(block["signing"]["profile"], "standard-webhooks");
     assert_eq!(block["envelope"]["no_record_bodies"], true);
     assert_eq!(block["delivery"]["retry_schedule_seconds"], json!([30, 120, 600, 3600, 21600]));
-    assert_eq!((&block["delivery"]["max_attempts"], &block["delivery"]["coalescing"]), (&json!(6), &json!(true)));
+    assert_eq!(
+        (&block["delivery"]["max_attempts"], &block["delivery"]["coalescing"]),
+        (&json!(6), &json!(true))
+    );
     assert_eq!(block["limits"]["callback_url_max_bytes"], 2048);
 }
