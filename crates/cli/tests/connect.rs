@@ -88,8 +88,8 @@ fn a_browser_brings_back_a_credential_that_reads() {
     assert!(code == 4 && said.contains("grant_stream_not_allowed"), "{said}");
     let argv: Vec<String> =
         found["data"][0]["evidence_excerpts"][0]["command"].as_array().unwrap().iter().map(text).collect();
-    let args: Vec<&str> = argv[1..].iter().map(String::as_str).collect();
-    assert!(town.ok(&args).contains("winter storage"), "the printed command runs as it is");
+    let rest: Vec<&str> = argv[1..].iter().map(String::as_str).collect();
+    assert!(town.ok(&rest).contains("winter storage"), "the printed command runs as it is");
     let ledger = town.pdpp.ok(&["audit", "--json"]);
     assert!(!ledger.contains(town.ok(&["token"]).trim()), "no token is in the ledger");
 }

@@ -163,7 +163,7 @@ const EDITS: &[Edit] = &[
         updated: &[("messages", 1)],
         added: &[],
     },
-    // A chat export has no ids: a message is known by its time and author, and by its words where those repeat.
+    // A chat export has no ids: a message is known by its time, author and words, so other words are another message.
     Edit {
         sample: "whatsapp",
         changes: &[
@@ -174,8 +174,8 @@ const EDITS: &[Edit] = &[
                 "Wer ist da?\n01/02/2024, 08:09 - Greta: Ich",
             ),
         ],
-        updated: &[("chats", 1), ("messages", 1)],
-        added: &[("messages", 1)],
+        updated: &[("chats", 1)],
+        added: &[("messages", 2)],
     },
     Edit {
         sample: "x",

@@ -220,15 +220,15 @@ fn million_entries() -> Vec<u8> {
 #[test]
 fn wrong_charsets_and_zeros_stop_nothing() {
     let pdpp = Pdpp::new();
-    let mut latin = b"name,note\nJos\xe9,caf\xe9 \xff\xfe\n".to_vec();
-    latin.extend_from_slice(b"Ana,a\0b\n");
+    let latin = b"name,note\nJos\xe9,caf\xe9 \xff\xfe\n".to_vec();
     let utf16: Vec<u8> =
         "\u{feff}name\tplace\nÇelik\tİzmir\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let mbox = b"From a Fri Jan  2 03:04:05 2026\nFrom: a@x.example\nSubject: Z\0ro \xff\nMessage-ID: <z@x>\nContent-Type: text/plain; charset=no-such\n\nbody \0\0 \xfe end\n".to_vec();
     // Tables beside an export somebody knows are left alone, so they come in a folder of their own.
-    let tables = [
-        ("latin.csv", latin),
-        ("wide.tsv", utf16),
+    let tables = [("latin.csv", latin), ("wide.tsv", utf16)];
+    // A table with zeros in it is no text, and refused.
+    let zeros = [
+        ("zeros.csv", b"name,note\nAna,a\0b\n".to_vec()),
         (
             "zeros.json",
             b"[{\"id\":1,\"note\":\"a\\u0000b\"},{\"id\":2,\"note\":\"\0\"},{\"id\":3,\"note\":\"fine\"}]"
@@ -248,9 +248,12 @@ fn wrong_charsets_and_zeros_stop_nothing() {
     let import = pdpp.watched_import(&[&path, &tables]);
     assert!(import.status.success(), "{}", import.said);
     let all = everything(&pdpp);
-    for word in ["good note", "Jos\u{e9}", "İzmir", "body", "here", "bye", "fine"] {
+    for word in ["good note", "Jos\u{e9}", "İzmir", "body", "here", "bye"] {
         assert!(all.contains(word), "no {word} in {all}");
     }
+    let refused = pdpp.watched_import(&[&named_folder(&pdpp, "zeros", &zeros)]);
+    assert_eq!(refused.status.code(), Some(1), "{}", refused.said);
+    assert!(refused.said.contains("nothing here is an export"), "{}", refused.said);
     pdpp.is_well();
 }
 
@@ -262,9 +265,9 @@ fn documents_that_grow_or_nest_without_end_are_read_within_bounds() {
         "<!DOCTYPE x [<!ENTITY a0 \"ha\">{}]><w:document xmlns:w=\"w\"><w:p><w:t>before &a39; after</w:t></w:p></w:document>",
         levels.collect::<String>()
     );
-    let aliases: String = (1..30)
-        .map(|level| format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 9].join(",")))
-        .collect();
+    let alias =
+        |level: i32| format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 9].join(","));
+    let aliases = (1..30).map(alias).collect::<Vec<_>>().concat();
     let yaml = format!("---\na0: &a0 [lol]\n{aliases}tags: *a29\n---\n# Laughing\n\nThe aliased note.\n");
     let nested_yaml = format!("---\nx: {}\n---\n# Nested\n\nThe nested note.\n", "[".repeat(200_000));
     let deep = format!("{}1{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
@@ -283,13 +286,19 @@ fn documents_that_grow_or_nest_without_end_are_read_within_bounds() {
         ("nested.md", nested_yaml.into_bytes()),
         ("chat/result.json", telegram.into_bytes()),
     ];
-    let path = folder(&pdpp, &files);
-    let import = pdpp.watched_import(&[&path]);
+    let (path, tables) = (folder(&pdpp, &files), named_folder(&pdpp, "tables", &tables));
+    let import = pdpp.watched_import(&[&path, &tables]);
     assert!(import.status.success(), "{}", import.said);
     let all = everything(&pdpp);
-    for words in
-        ["The good note.", "The aliased note.", "The nested note.", "after the deep", "before  after"]
-    {
+    for words in [
+        "The good note.",
+        "The aliased note.",
+        "The nested note.",
+        "after the deep",
+        "before  after",
+        "the second row",
+        "the second line",
+    ] {
         assert!(all.contains(words), "no {words:?}; {}", import.complaints());
     }
     pdpp.is_well();

@@ -66,7 +66,7 @@ fn every_host_is_set_up_and_undone() {
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         assert!(output.status.success(), "{host}: {said}");
         assert!(printed.contains("it answered with 15 tools"), "{printed}");
-        assert!(printed.contains("+") && printed.contains(env!("CARGO_BIN_EXE_pdpp")), "{host}: {printed}");
+        assert!(printed.contains('+') && printed.contains(env!("CARGO_BIN_EXE_pdpp")), "{host}: {printed}");
         assert!(
             said.contains("commands under your account"),
             "the owner is told what grants do not do: {said}"

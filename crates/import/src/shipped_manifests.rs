@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use pdpp_store::Admission;
-use pdpp_wire::manifest::{Manifest, Sensitivity, StreamDeclaration};
+use pdpp_wire::manifest::{FieldDeclaration, Manifest, Sensitivity, StreamDeclaration};
 use serde_json::Value;
 
 /// Streams of which an export says no times, so that no grant can be limited in time.
@@ -89,7 +89,7 @@ fn every_stream_and_field_is_said_in_words() {
 #[test]
 fn every_stream_can_be_narrowed_searched_counted_and_limited_in_time() {
     each_stream(|place, stream, document| {
-        let fields: BTreeSet<&str> = stream.fields().iter().map(|field| field.name()).collect();
+        let fields: BTreeSet<&str> = stream.fields().iter().map(FieldDeclaration::name).collect();
         assert_eq!(document["selection"], serde_json::json!({"fields": true, "resources": true}), "{place}");
         assert!(
             stream.views().iter().any(|view| view.fields.len() < fields.len()),

@@ -19,7 +19,7 @@ pub struct Renewed {
 
 impl SqliteStore {
     /// Starts a new epoch in every stream, so that no change token from before is taken for one of the history that
-    /// begins now. Unless they are kept, every grant, token, refresh token, session and open request ends.
+    /// begins now. Unless they are kept, every grant, token, refresh token, session, open request and event subscription ends.
     pub async fn renew(&self, keep_grants: bool) -> Result<Renewed, StoreError> {
         let (entropy, now) = (std::sync::Arc::clone(&self.entropy), self.clock.now());
         self.write(move |connection| {
@@ -47,5 +47,7 @@ fn end_access(connection: &Connection, now: Instant) -> Outcome<Renewed> {
     revoke("owner_sessions")?;
     // Codes that were not redeemed and requests that were not answered.
     connection.execute("DELETE FROM oauth_requests", [])?;
+    // Nobody is told of changes on behalf of a grant that has ended; its receiver heard of the archive this was, not of this one.
+    connection.execute("DELETE FROM event_subscriptions", [])?;
     Ok(renewed)
 }

@@ -39,7 +39,10 @@ impl Authorizer<'_> {
             Some(token) => match sealer.open_page(&binding, token) {
                 Ok(position) => Some(position),
                 // The next page of a changes session is asked for by its cursor alone.
-                Err(_) if is_plain(request) && self.opens_changes_page(&read, sealer, token) => {
+                Err(_)
+                    if is_plain(request)
+                        && sealer.open_changes_page(&self.changes_binding(&read), token).is_ok() =>
+                {
                     return self.changes(read, request, sealer).map(Box::new).map(RecordsRead::Changes);
                 }
                 Err(denial) => return Err(denial),
@@ -82,32 +85,16 @@ impl Authorizer<'_> {
             let message = "`expand` cannot be combined with `changes_since`.";
             return Err(Denial::new(Code::InvalidExpand, message).param("expand"));
         }
-        let open = |binding: &Binding| match (&request.cursor, request.changes_since.as_deref()) {
-            (Some(token), _) => sealer.open_changes_page(binding, token),
-            (None, None | Some("beginning")) => Ok(ChangesPosition::default()),
-            (None, Some(token)) => {
-                let since = Some(sealer.open_changes_since(binding, token)?);
-                Ok(ChangesPosition { since, ..Default::default() })
-            }
-        };
         let binding = self.changes_binding(&read);
-        let denial = match open(&binding) {
-            Ok(from) => return Ok(ChangesPlan { read, limit: request.limit, from, binding }),
-            Err(denial) => denial,
+        let from = match (&request.cursor, request.changes_since.as_deref()) {
+            (Some(token), _) => sealer.open_changes_page(&binding, token)?,
+            (None, None | Some("beginning")) => ChangesPosition::default(),
+            (None, Some(token)) => ChangesPosition {
+                since: Some(sealer.open_changes_since(&binding, token)?),
+                ..Default::default()
+            },
         };
-        // A token that was made for one connection, as an event's is, says by itself which one.
-        for read in alone(&read) {
-            let binding = self.changes_binding(&read);
-            if let Ok(from) = open(&binding) {
-                return Ok(ChangesPlan { read, limit: request.limit, from, binding });
-            }
-        }
-        Err(denial)
-    }
-
-    fn opens_changes_page(&self, read: &ReadPlan, sealer: &Sealer, token: &str) -> bool {
-        let opens = |read: &ReadPlan| sealer.open_changes_page(&self.changes_binding(read), token).is_ok();
-        opens(read) || alone(read).any(|read| opens(&read))
+        Ok(ChangesPlan { read, limit: request.limit, from, binding })
     }
 
     /// What a reader of one connection's changes would be asked to prove: the plan of a `changes_since` read from
@@ -185,12 +172,6 @@ impl Authorizer<'_> {
     fn changes_binding(&self, read: &ReadPlan) -> Binding {
         self.binding(read, "changes", &[])
     }
-}
-
-/// Each connection of a plan that has several, by itself.
-fn alone(read: &ReadPlan) -> impl Iterator<Item = ReadPlan> {
-    let several = read.parts().len() > 1;
-    (0..read.parts().len()).filter(move |_| several).map(|index| read.part_alone(index))
 }
 
 /// Whether nothing but page size, projection and cursor was sent.

@@ -65,7 +65,12 @@ async fn body<T: DeserializeOwned>(call: &Call, expected: &str) -> Result<T, Api
             ApiError::new(Code::ResourceLimit, format!("The body is nested deeper than {MAX_DEPTH}."))
         }
     })?;
-    serde_json::from_value(document).map_err(|_| refused(format!("Send `{expected}`, and no other member.")))
+    let other = || refused(format!("Send `{expected}`, and no other member."));
+    // A list would be taken for the members in their order.
+    if !document.is_object() {
+        return Err(other());
+    }
+    serde_json::from_value(document).map_err(|_| other())
 }
 
 impl From<EventFault> for ApiError {

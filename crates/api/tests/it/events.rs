@@ -94,18 +94,18 @@ async fn a_subscription_is_switched_off_and_on_again() {
     let (world, _) = world().await;
     let id = id_of(&create(&world).await);
     let path = format!("{PATH}/{id}");
-    let patch = async |body: &str| world.ask("client", "PATCH", &path, body.to_owned()).await;
-    let off = patch(r#"{"enabled":false}"#).await;
+    let change = async |body: &str| world.ask("client", "PATCH", &path, body.to_owned()).await;
+    let off = change(r#"{"enabled":false}"#).await;
     assert_eq!(off.json()["subscription"]["status"], "disabled");
     assert_eq!(off.json()["subscription"]["disabled_reason"], "client_disabled");
     assert_eq!(off.json().get("secret"), None);
-    assert_eq!(patch(r#"{"enabled":false}"#).await.verdict(), "409 invalid_state");
+    assert_eq!(change(r#"{"enabled":false}"#).await.verdict(), "409 invalid_state");
     let test = world.ask("client", "POST", &format!("{path}/test-event"), "{}").await;
     assert_eq!(test.verdict(), "409 invalid_state");
-    let on = patch(r#"{"enabled":true,"rotate_secret":true}"#).await;
+    let on = change(r#"{"enabled":true,"rotate_secret":true}"#).await;
     assert_eq!(on.json()["subscription"]["status"], "pending_verification");
     assert!(on.json()["secret"].as_str().unwrap().starts_with("whsec_"));
-    assert_eq!(patch(r#"{"enabled":true}"#).await.verdict(), "409 invalid_state");
+    assert_eq!(change(r#"{"enabled":true}"#).await.verdict(), "409 invalid_state");
     for (body, verdict) in [
         ("{}", "400 invalid_request (enabled)"),
         (r#"{"rotate_secret":false}"#, "400 invalid_request (enabled)"),
@@ -114,7 +114,7 @@ async fn a_subscription_is_switched_off_and_on_again() {
         (r#"{"enabled":true,"enabled":false}"#, "400 invalid_request"),
         ("[]", "400 invalid_request"),
     ] {
-        assert_eq!(patch(body).await.verdict(), verdict, "{body}");
+        assert_eq!(change(body).await.verdict(), verdict, "{body}");
     }
 }
 
@@ -193,7 +193,7 @@ async fn bad_input_makes_nothing() {
         (format!(r#"{{"callback_url":"{}"}}"#, "a".repeat(70_000)), "413 resource_limit"),
     ] {
         let answer = world.ask("client", "POST", PATH, body.clone()).await;
-        assert_eq!(answer.verdict(), verdict, "{:.200}", body);
+        assert_eq!(answer.verdict(), verdict, "{body:.200}");
     }
     assert_eq!(world.get("client", PATH).await.json(), json!({ "data": [] }));
     assert_eq!(world.verdict("client", &format!("{PATH}/..%2F..")).await, "404 not_found");

@@ -55,15 +55,21 @@ pub(crate) struct DemoArgs {
 
 pub(crate) async fn run(args: DemoArgs) -> anyhow::Result<()> {
     start_logging(LogFormat::Text, "warn");
+    // Heard before there is anything to leave behind.
+    let stop = asked_to_stop();
     let home = Home::choose(args.keep.as_deref())?;
-    let told = show(&args, &home).await;
+    let told = show(&args, &home, stop).await;
     home.leave();
     told
 }
 
-async fn show(args: &DemoArgs, home: &Home) -> anyhow::Result<()> {
+async fn show(
+    args: &DemoArgs,
+    home: &Home,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> anyhow::Result<()> {
     // One and the same from the first moment, so that no Ctrl-C is lost between two steps.
-    let mut stop = pin!(asked_to_stop());
+    let mut stop = pin!(stop);
     let server = tokio::select! {
         shown = toured(args, home) => shown?,
         () = &mut stop => return Ok(()),
@@ -134,17 +140,24 @@ async fn bind(personal: Personal, listen: SocketAddr) -> anyhow::Result<Server> 
 }
 
 /// Resolves when the process is asked to stop, also by a terminal that goes away.
-async fn asked_to_stop() {
+/// Listening begins with the call, not with the first wait.
+fn asked_to_stop() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
-    {
+    let heard = {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut hangup) = signal(SignalKind::hangup()) {
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        kinds.map(|kind| signal(kind).ok())
+    };
+    async move {
+        #[cfg(unix)]
+        if let [Some(mut interrupt), Some(mut terminate), Some(mut hangup)] = heard {
             tokio::select! {
-                () = stop_signal() => {}
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
                 _ = hangup.recv() => {}
             }
             return;
         }
+        stop_signal().await;
     }
-    stop_signal().await;
 }

@@ -101,8 +101,8 @@ fn the_next_page_is_a_printed_command() {
     assert_eq!(ids(&second).len(), 12);
     assert!(ids(&second).iter().all(|id| !ids(&first).contains(id)));
     let argv: Vec<String> = first["next_command"].as_array().unwrap().iter().map(text).collect();
-    let args: Vec<&str> = argv[2..].iter().map(String::as_str).collect();
-    assert_eq!(ids(&reader.json(&args)), ids(&second), "programs get the same as arguments");
+    let rest: Vec<&str> = argv[2..].iter().map(String::as_str).collect();
+    assert_eq!(ids(&reader.json(&rest)), ids(&second), "programs get the same as arguments");
 }
 
 #[test]

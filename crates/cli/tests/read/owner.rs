@@ -26,8 +26,8 @@ fn the_owner_goes_the_whole_ladder_without_a_server() {
         argv.contains(&"--data".to_owned()) && !argv.iter().any(|word| word.starts_with("http")),
         "{argv:?}"
     );
-    let args: Vec<&str> = argv[1..].iter().map(String::as_str).collect();
-    let window = succeeded(&pdpp.run(&args));
+    let rest: Vec<&str> = argv[1..].iter().map(String::as_str).collect();
+    let window = succeeded(&pdpp.run(&rest));
     assert!(window.contains("winter storage"), "{window}");
     assert_eq!(answer(&pdpp, &["aggregate", "messages"])["value"], json!(132));
     assert_eq!(answer(&pdpp, &["fetch", "messages", "m_0132"])["id"], json!("m_0132"));

@@ -106,8 +106,8 @@ async fn take(mut stream: TcpStream, heard: &Mutex<Heard>) -> Option<()> {
     };
     let event: Value = serde_json::from_str(&body).ok()?;
     let answer = note(&event, &mut heard.lock().unwrap());
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", answer.len());
-    stream.write_all((head + answer).as_bytes()).await.ok()
+    let before = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", answer.len());
+    stream.write_all((before + answer).as_bytes()).await.ok()
 }
 
 #[expect(clippy::disallowed_methods, reason = "lag is measured in real time")]

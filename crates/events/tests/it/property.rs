@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use pdpp_access::{ClientPrincipal, Clock as _};
 use pdpp_store::{AdmittedRecord, Catalogues as _, EventService as _, EventWish, Operation};
 use pdpp_testkit::SeededEntropy;
-use pdpp_testkit::sample::{self, SampleRecord};
+use pdpp_testkit::sample::SampleRecord;
 use pdpp_wire::{ConnectionId, RecordKey, SubscriptionId};
 use serde_json::{Map, Value, json};
 
 use crate::receiver::{Act, Receiver};
-use crate::world::World;
+use crate::world::{World, chat};
 
 const SEEDS: u64 = 6;
 const ROUNDS: usize = 40;
@@ -163,7 +163,7 @@ async fn change(world: &World, dice: &Dice, truth: &mut Truth) {
         }
         return;
     }
-    let sent_at = if number % 2 == 0 { "2026-02-10T00:00:00Z" } else { "2026-02-20T00:00:00Z" };
+    let sent_at = if number.is_multiple_of(2) { "2026-02-10T00:00:00Z" } else { "2026-02-20T00:00:00Z" };
     let mut data = truth.get(&place).cloned().unwrap_or_else(|| {
         let fresh = json!({"id": key, "channel_id": "c_0", "author": "a_0", "text": "t_0", "stars": 0,
             "sent_at": sent_at});
@@ -174,7 +174,7 @@ async fn change(world: &World, dice: &Dice, truth: &mut Truth) {
     data.insert(field.to_owned(), value);
     truth.insert(place, data.clone());
     let record = SampleRecord::new("messages", data.into(), "2026-02-25T00:00:00Z");
-    world.apply(&connection, "messages", record.admit(&sample::chat::manifest())).await;
+    world.apply(&connection, "messages", record.admit(&chat())).await;
 }
 
 /// Each reader reads what it was told of. Says how many events there were.

@@ -133,7 +133,8 @@ async fn converse(stream: TcpStream, inside: &Inside) {
         }
         Some(Act::Flood) => {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n").await;
-            while stream.write_all(&[b'x'; 65_536]).await.is_ok() {}
+            let flood = vec![b'x'; 65_536];
+            while stream.write_all(&flood).await.is_ok() {}
             return;
         }
     };

@@ -13,11 +13,12 @@ use pdpp_egress::{
 use pdpp_events::{Delivering, EventDesk, EventParts, EventWorker, SecretBox, SecretKey};
 use pdpp_store::{
     AdmittedRecord, Authority as _, Catalogues as _, ChangeEntry, ChangesOutcome, EventService as _,
-    EventWish, Events as _, Ingest as _, NewToken, Records as _, TokenKind, WriteTarget,
+    EventWish, Events as _, Ingest as _, NewToken, OnConflict, Records as _, TokenKind, WriteTarget,
 };
 use pdpp_store_sqlite::{Options, SqliteStore};
 use pdpp_testkit::sample::{self, Loaded, SampleRecord};
 use pdpp_testkit::{FixedClock, SeededEntropy, client_id};
+use pdpp_wire::manifest::Manifest;
 use pdpp_wire::{ConnectionId, Grant, StreamName, SubscriptionId, SubscriptionStatus};
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -59,6 +60,7 @@ impl World {
         let (clock, entropy) = (Arc::new(FixedClock::default()), Arc::new(SeededEntropy::default()));
         let store = Arc::new(SqliteStore::in_memory(Options::new(clock.clone(), entropy.clone())).unwrap());
         let loaded = sample::loaded(store.as_ref()).await;
+        store.put_manifest(&loaded.subject_id, &chat(), OnConflict::Replace).await.unwrap();
         let policy = UrlPolicy { loopback: outside.loopback, literals: Literals::Refused };
         let settings = Settings { policy, ..Settings::default() };
         let parts = EventParts {
@@ -153,7 +155,7 @@ impl World {
 
     pub(crate) async fn put(&self, connection: &ConnectionId, stream: &'static str, data: Value) {
         let record = SampleRecord::new(stream, data, "2026-02-25T00:00:00Z");
-        self.apply(connection, stream, record.admit(&sample::chat::manifest())).await;
+        self.apply(connection, stream, record.admit(&chat())).await;
     }
 
     /// A message at home with this text.
@@ -236,4 +238,13 @@ impl World {
         assert_eq!(receiver.kinds(), ["pdpp.subscription.verify"]);
         (made.subscription_id, secret)
     }
+}
+
+/// The sample chat, in which messages may be edited.
+pub(crate) fn chat() -> Manifest {
+    let mut document = sample::chat::manifest().document().clone();
+    let streams = document["streams"].as_array_mut().unwrap();
+    let messages = streams.iter_mut().find(|stream| stream["name"] == "messages").unwrap();
+    messages["semantics"] = "mutable_state".into();
+    Manifest::from_document(document).unwrap()
 }

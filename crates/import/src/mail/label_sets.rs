@@ -76,7 +76,7 @@ mod tests {
             sets.number(labels(&[&format!("label {number}")]));
         }
         assert!(sets.bytes < MOST_BYTES + 1_000);
-        assert_eq!(sets.labels(NOT_KEPT), [String::new(); 0]);
+        assert!(sets.labels(NOT_KEPT).is_empty());
         assert_eq!(sets.union(0, NOT_KEPT), 0);
     }
 }

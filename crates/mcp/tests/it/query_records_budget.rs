@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::budget::assert_within_budget;
-use crate::samples::PROSE;
+use crate::samples::{PROSE, base64_png};
 use crate::support::{Fake, Host, Reply, Seen};
 
 fn record(index: usize, data: Value) -> Value {
@@ -92,7 +92,7 @@ async fn a_refused_smaller_page_leaves_the_larger_one() {
 /// S2-R1: a cursor that looks like bytes is still the cursor; a field that does is metadata.
 #[tokio::test]
 async fn a_long_cursor_is_no_binary_body() {
-    let cursor = "QUJD".repeat(100);
+    let cursor = base64_png(300);
     let (body, long) = (cursor.clone(), cursor.clone());
     let fake = Fake::start(move |_| {
         let rows = [record(0, json!({"next_cursor": body}))];

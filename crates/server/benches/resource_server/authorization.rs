@@ -109,7 +109,7 @@ async fn refresh(client: &Client) -> Duration {
     let mut token = client.refresh.clone();
     let mut timings = Vec::with_capacity(REFRESHES);
     for _ in 0..REFRESHES {
-        let form = format!("grant_type=refresh_token&client_id={}&refresh_token={token}", client.client_id);
+        let form = format!("grant_type=refresh_token&client_id={}&refresh_token={token}", client.id);
         let started = now();
         let answer = client.form("/oauth/token", form).await;
         timings.push(started.elapsed());
@@ -137,17 +137,16 @@ fn commit(path: &std::path::Path) -> Duration {
 /// A client that was let in.
 struct Client {
     router: Router,
-    client_id: String,
+    id: String,
     access: String,
     refresh: String,
 }
 
 impl Client {
     async fn connect(router: Router, issuer: &str, owner: &str) -> Self {
-        let mut client =
-            Self { router, client_id: String::new(), access: String::new(), refresh: String::new() };
+        let mut client = Self { router, id: String::new(), access: String::new(), refresh: String::new() };
         let metadata = json!({ "client_name": "Bench", "grant_types": ["refresh_token", DEVICE] });
-        client.client_id = text(&client.json("/oauth/register", "", &metadata).await, "client_id");
+        client.id = text(&client.json("/oauth/register", "", &metadata).await, "client_id");
         let details = json!([{
             "type": "https://pdpp.dev/data-access", "source": { "id": "urn:pdpp:source:notes" },
             "purpose_code": "https://pdpp.dev/purpose/agent_context", "access_mode": "continuous",
@@ -155,7 +154,7 @@ impl Client {
         }]);
         let ask = format!(
             "client_id={}&resource={}&authorization_details={}",
-            client.client_id,
+            client.id,
             encoded(&format!("{issuer}/mcp")),
             encoded(&details.to_string())
         );
@@ -168,7 +167,7 @@ impl Client {
         client.json("/consent/approve", owner, &decision).await;
         let poll = format!(
             "grant_type={DEVICE}&client_id={}&device_code={}",
-            client.client_id,
+            client.id,
             text(&started, "device_code")
         );
         let tokens = client.form("/oauth/token", poll).await;

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use pdpp_server::{Personal, owner_subject};
 use pdpp_store::{StoredDelivery, StoredSubscription};
-use pdpp_wire::{DisabledReason, Instant, SubscriptionId};
+use pdpp_wire::{DisabledReason, GrantId, Instant, StreamName, SubscriptionId};
 use serde_json::{Value, json};
 
 use super::unknown;
@@ -61,7 +61,7 @@ fn streams(subscription: &StoredSubscription) -> String {
     let scope = &subscription.scope;
     let only = scope.filters.as_ref().map(|filters| &filters.streams).filter(|only| !only.is_empty());
     let mut names: Vec<&str> = match only {
-        Some(only) => only.iter().map(|name| name.as_str()).collect(),
+        Some(only) => only.iter().map(StreamName::as_str).collect(),
         None => scope.streams.iter().map(|stream| stream.name.as_str()).collect(),
     };
     names.sort_unstable();
@@ -80,7 +80,7 @@ pub(super) async fn one(personal: &Personal, id: &SubscriptionId, as_json: bool)
     }
     terminal::line(&format!("subscription  {}", found.subscription_id))?;
     terminal::line(&format!("client        {}", found.client_id))?;
-    let grants: Vec<&str> = found.grant_ids.iter().map(|grant| grant.as_str()).collect();
+    let grants: Vec<&str> = found.grant_ids.iter().map(GrantId::as_str).collect();
     terminal::line(&format!("grants        {}", grants.join(", ")))?;
     terminal::line(&format!("status        {}", status(&found)))?;
     terminal::line(&format!("streams       {}", streams(&found)))?;

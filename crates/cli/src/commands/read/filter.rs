@@ -14,7 +14,7 @@ pub(super) struct FilterArgs {
     /// Only records where this holds: 'FIELD=VALUE', 'FIELD>=VALUE', '>', '<=' or '<', in quotes; may be repeated
     #[arg(long, value_name = "FILTER")]
     filter: Vec<String>,
-    /// The same as JSON: {"author": "Ana", "sent_at": {"gte": "2025-09-01"}}
+    /// The same as JSON: `{"author": "Ana", "sent_at": {"gte": "2025-09-01"}}`
     #[arg(long, value_name = "JSON")]
     filter_json: Option<String>,
 }

@@ -17,19 +17,16 @@ pub(super) fn read(text: &str, key: &str, name: &str) -> anyhow::Result<Option<V
 /// The text with the entry set, or without it.
 pub(super) fn edit(text: &str, key: &str, name: &str, entry: Option<&Value>) -> anyhow::Result<String> {
     let mut wanted = parse(text)?;
-    let edited = match entry {
-        Some(entry) => {
-            let entries = wanted.entry(key).or_insert_with(|| Value::Object(Map::new()));
-            let entries = entries.as_object_mut().with_context(|| format!("`{key}` is not an object"))?;
-            entries.insert(name.to_owned(), entry.clone());
-            set(text, key, name, entry)?
+    let edited = if let Some(entry) = entry {
+        let entries = wanted.entry(key).or_insert_with(|| Value::Object(Map::new()));
+        let entries = entries.as_object_mut().with_context(|| format!("`{key}` is not an object"))?;
+        entries.insert(name.to_owned(), entry.clone());
+        set(text, key, name, entry)?
+    } else {
+        if let Some(entries) = wanted.get_mut(key).and_then(Value::as_object_mut) {
+            entries.shift_remove(name);
         }
-        None => {
-            if let Some(entries) = wanted.get_mut(key).and_then(Value::as_object_mut) {
-                entries.shift_remove(name);
-            }
-            without(text, key, name)?
-        }
+        without(text, key, name)?
     };
     if parse(&edited)? != wanted {
         bail!("the file is written in a way that this program does not understand");
@@ -162,18 +159,14 @@ impl Object {
     fn with(&self, text: &str, style: &Style, key: &str, value: &Value, depth: usize) -> String {
         let (nl, indent) = (style.newline, style.unit.repeat(depth));
         let member = style.member(key, value, depth);
-        match self.members.last() {
-            Some(last) => {
-                let at = last.value.end;
-                format!("{},{nl}{indent}{member}{}", &text[..at], &text[at..])
-            }
-            None => {
-                let (head, rest) = text.split_at(self.open + 1);
-                let inner = rest[..self.close - self.open - 1].trim_end();
-                let outer = style.unit.repeat(depth - 1);
-                format!("{head}{inner}{nl}{indent}{member}{nl}{outer}{}", &text[self.close..])
-            }
+        if let Some(last) = self.members.last() {
+            let at = last.value.end;
+            return format!("{},{nl}{indent}{member}{}", &text[..at], &text[at..]);
         }
+        let (head, rest) = text.split_at(self.open + 1);
+        let inner = rest[..self.close - self.open - 1].trim_end();
+        let outer = style.unit.repeat(depth - 1);
+        format!("{head}{inner}{nl}{indent}{member}{nl}{outer}{}", &text[self.close..])
     }
 }
 

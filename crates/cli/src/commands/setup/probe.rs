@@ -60,8 +60,8 @@ pub(super) async fn tools(entry: &Entry) -> Result<usize, String> {
             let _ = timeout(Duration::from_secs(1), (&mut errors).take(MAX_COMPLAINT).read_to_end(&mut said))
                 .await;
             let said = String::from_utf8_lossy(&said);
-            let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-            Err(last.trim().to_owned())
+            let complaint = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+            Err(complaint.trim().to_owned())
         }
         Err(_) => Err(format!("it did not answer within {} seconds", PATIENCE.as_secs())),
     }
