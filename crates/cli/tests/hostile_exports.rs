@@ -252,7 +252,7 @@ fn wrong_charsets_and_zeros_stop_nothing() {
         assert!(all.contains(word), "no {word} in {all}");
     }
     let refused = pdpp.watched_import(&[&named_folder(&pdpp, "zeros", &zeros)]);
-    assert_eq!(refused.status.code(), Some(1), "{}", refused.said);
+    assert_eq!(refused.status.code(), Some(64), "{}", refused.said);
     assert!(refused.said.contains("nothing here is an export"), "{}", refused.said);
     pdpp.is_well();
 }

@@ -12,6 +12,8 @@ async fn groups_are_counted_over_all_connections() {
         200
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "object": "aggregation",
           "stream": "messages",

@@ -111,6 +111,8 @@ async fn an_owner_route_tells_a_client_what_it_needs() {
         403
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "error": {
             "type": "permission_error",
@@ -130,6 +132,8 @@ async fn a_missing_or_bad_token_is_challenged() {
         content-type: application/json
         www-authenticate: Bearer resource_metadata="https://data.test/.well-known/oauth-protected-resource"
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "error": {
             "type": "authentication_error",

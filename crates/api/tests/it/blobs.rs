@@ -27,6 +27,8 @@ async fn a_range_answers_206_and_a_range_outside_416() {
         x-content-type-options: nosniff
         content-disposition: attachment
         content-range: bytes 0-6/50
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         Minutes"#]]
     .assert_eq(&ask(&world, "GET", &[("range", "bytes=0-6")]).await.show());
     let outside = ask(&world, "GET", &[("range", "bytes=9999-")]).await;

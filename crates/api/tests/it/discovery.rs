@@ -35,6 +35,8 @@ async fn the_protected_resource_document_advertises_only_what_works() {
         200
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "resource": "https://data.test",
           "resource_name": "Sample Resource Server",

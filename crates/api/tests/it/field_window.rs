@@ -44,6 +44,8 @@ async fn a_query_opens_the_window_on_its_match() {
         200
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "object": "field_window",
           "stream": "messages",

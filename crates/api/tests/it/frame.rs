@@ -59,6 +59,8 @@ async fn unknown_routes_and_methods_answer_in_the_envelope() {
     expect![[r#"
         404
         content-type: application/json
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "error": {
             "type": "not_found_error",

@@ -11,6 +11,8 @@ async fn one_record_carries_its_handle_and_size() {
         200
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "connector_key": "urn:pdpp:source:chat",
           "object": "record",
@@ -56,6 +58,8 @@ async fn an_id_under_two_connections_asks_for_one() {
         409
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "error": {
             "type": "api_error",

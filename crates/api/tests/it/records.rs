@@ -12,6 +12,8 @@ async fn a_page_holds_exactly_the_granted_fields() {
         200
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "object": "list",
           "url": "/v1/streams/messages/records",
@@ -148,6 +150,8 @@ async fn expansion_attaches_children_one_level_deep() {
         200
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "object": "list",
           "url": "/v1/streams/messages/records",

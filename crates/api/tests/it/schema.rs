@@ -11,6 +11,8 @@ async fn the_compact_view_flags_what_a_client_may_use() {
         200
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "object": "schema",
           "detail": "compact",

@@ -19,6 +19,8 @@ async fn named_streams_are_replaced_and_others_kept() {
         200
         content-type: application/json
         cache-control: private, no-store
+        access-control-allow-origin: *
+        access-control-expose-headers: WWW-Authenticate, Retry-After, Link, ETag, Content-Range, Accept-Ranges, Content-Disposition, Request-Id, PDPP-Version, PDPP-Warning
         {
           "object": "stream_state",
           "connector_id": "notes",

@@ -47,12 +47,12 @@ async fn a_change_is_announced_signed_and_read_with_its_token() {
         "no record is pushed: {}",
         taken.raw
     );
-    assert_eq!(world.read(&client, data, true).await, ["m_new"]);
+    assert_eq!(world.read(&client, data).await, ["m_new"]);
     assert_eq!(world.work().await, 0, "said once");
 }
 
 #[tokio::test]
-async fn a_token_opens_without_its_connection_too() {
+async fn each_connection_has_its_own_event_and_token() {
     let mut world = World::new().await;
     let receiver = Receiver::start().await;
     let catalogue = world.store.catalogue(&world.loaded.subject_id).await.unwrap();
@@ -65,9 +65,7 @@ async fn a_token_opens_without_its_connection_too() {
     assert_eq!(world.work().await, 2, "one event per connection");
     let mut shown = Vec::new();
     for taken in receiver.take() {
-        let with = world.read(&client, &taken.event["data"], true).await;
-        assert_eq!(world.read(&client, &taken.event["data"], false).await, with);
-        shown.extend(with);
+        shown.extend(world.read(&client, &taken.event["data"]).await);
     }
     shown.sort();
     assert_eq!(shown, ["m_new", "w_new"]);
@@ -117,7 +115,7 @@ async fn resources_and_times_bound_what_is_announced() {
     assert_eq!(world.work().await, 0);
     world.say("m_in", "chosen").await;
     assert_eq!(world.work().await, 1);
-    assert_eq!(world.read(&client, &receiver.take()[0].event["data"], true).await, ["m_in"]);
+    assert_eq!(world.read(&client, &receiver.take()[0].event["data"]).await, ["m_in"]);
 }
 
 #[tokio::test]
@@ -137,13 +135,13 @@ async fn a_deletion_is_announced_and_what_came_and_went_is_not() {
     assert_eq!(world.work().await, 0, "a reader would be shown nothing");
     world.apply(&home, "messages", deletion("m_20", &world)).await;
     assert_eq!(world.work().await, 1);
-    assert_eq!(world.read(&client, &receiver.take()[0].event["data"], true).await, ["-m_20"]);
+    assert_eq!(world.read(&client, &receiver.take()[0].event["data"]).await, ["-m_20"]);
     // Announced as new, deleted before it was sent: the first position shows nothing, the last one the deletion.
     world.say("m_brief", "here again").await;
     world.worker.follow().await.unwrap();
     world.apply(&home, "messages", deletion("m_brief", &world)).await;
     assert_eq!(world.work().await, 1);
-    assert_eq!(world.read(&client, &receiver.take()[0].event["data"], true).await, ["-m_brief"]);
+    assert_eq!(world.read(&client, &receiver.take()[0].event["data"]).await, ["-m_brief"]);
 }
 
 #[tokio::test]

@@ -213,7 +213,7 @@ async fn many_changes_are_one_event_that_shows_them_all() {
     assert_eq!(world.work().await, 1);
     let taken = receiver.take().remove(0);
     assert_eq!(taken.event["data"]["change_count_hint"], 30);
-    assert_eq!(world.read(&client, &taken.event["data"], true).await.len(), 30);
+    assert_eq!(world.read(&client, &taken.event["data"]).await.len(), 30);
 }
 
 #[tokio::test]

@@ -30,6 +30,8 @@ pub(crate) struct Taken {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) raw: String,
     pub(crate) event: Value,
+    /// Whether it was answered as it should be.
+    pub(crate) is_answered: bool,
 }
 
 impl Taken {
@@ -119,7 +121,8 @@ async fn converse(stream: TcpStream, inside: &Inside) {
     let raw = String::from_utf8(body).unwrap();
     let event: Value = serde_json::from_str(&raw).unwrap();
     let act = inside.script.lock().unwrap().pop_front();
-    inside.taken.lock().unwrap().push(Taken { headers, raw, event: event.clone() });
+    let is_answered = act.is_none();
+    inside.taken.lock().unwrap().push(Taken { headers, raw, event: event.clone(), is_answered });
     let answer = match act {
         None => well_behaved(&event),
         Some(Act::Say(body)) => said(body),

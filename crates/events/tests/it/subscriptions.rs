@@ -52,7 +52,7 @@ async fn switching_on_verifies_again_and_wrong_changes_are_refused() {
     assert_eq!(world.work().await, 2);
     let taken = receiver.take();
     assert_eq!(taken[1].kind(), "pdpp.records.changed");
-    let shown = world.read(&client, &taken[1].event["data"], true).await;
+    let shown = world.read(&client, &taken[1].event["data"]).await;
     assert_eq!(shown, ["m_wait"], "what changed while it was off is read with the client's own token");
 }
 

@@ -176,13 +176,8 @@ impl World {
     }
 
     /// The keys that a `changes_since` read shows; deleted ones with a minus.
-    pub(crate) async fn read(
-        &self,
-        client: &ClientPrincipal,
-        data: &Value,
-        with_connection: bool,
-    ) -> Vec<String> {
-        let entries = self.changes(client, data, with_connection).await;
+    pub(crate) async fn read(&self, client: &ClientPrincipal, data: &Value) -> Vec<String> {
+        let entries = self.changes(client, data).await;
         entries
             .into_iter()
             .map(|(key, shown)| if shown.is_some() { key } else { format!("-{key}") })
@@ -194,14 +189,13 @@ impl World {
         &self,
         client: &ClientPrincipal,
         data: &Value,
-        with_connection: bool,
     ) -> Vec<(String, Option<Value>)> {
         let catalogue = self.store.catalogue(&self.loaded.subject_id).await.unwrap();
         let text = |name: &str| data[name].as_str().unwrap().to_owned();
         let request = RecordsRequest {
             target: Target {
                 stream: text("stream"),
-                connection_id: with_connection.then(|| text("connection_id")),
+                connection_id: Some(text("connection_id")),
                 connector_id: None,
             },
             limit: 100,
