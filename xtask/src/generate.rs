@@ -14,7 +14,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 const REFERENCE: &str = "docs/reference";
-const BY_HAND: [&str; 3] = ["benchmarks.md", "mcp-tokens.md", "README.md"];
+const BY_HAND: [&str; 4] = ["benchmarks.md", "mcp-tokens.md", "parity.md", "README.md"];
 
 /// Write `docs/reference` from the code: `openapi.json`, errors, routes, settings, commands, MCP tools.
 ///
