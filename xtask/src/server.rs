@@ -33,6 +33,8 @@ impl RunningServer {
         let output = File::create(&log).context("the server's log cannot be made")?;
         let mut command = Command::new(pdpp);
         command.arg("serve").arg("--data").arg(data).args(["--listen", &address.to_string()]);
+        // Generated requests come faster than any client's; that too many are refused has tests of its own.
+        command.args(["--requests-per-minute", "0"]);
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         let child = command.spawn().context("`pdpp serve` could not be started")?;
         let mut server = Self { child, url: format!("http://{address}"), log };
