@@ -1,6 +1,6 @@
 //! `/v1/event-subscriptions`: a client asks to be told when its slice changes.
 //!
-//! Who may be called, what is sent and when is decided by the [`EventService`](pdpp_store::EventService) behind the
+//! Who may be called, what is sent and when is decided by the [`EventService`] behind the
 //! state; these files read requests and write answers.
 
 mod change;
