@@ -1,4 +1,4 @@
-//! The owner makes a request smaller, and never larger (ruling 14).
+//! The owner makes a request smaller, and never larger.
 
 use serde_json::{Value, json};
 

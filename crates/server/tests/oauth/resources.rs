@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::desk::{Desk, query_of};
 use crate::flow::notes;
 
-/// 9.2-11, ruling 10: a resource that is not this server is refused, and a token is refused by any other server.
+/// 9.2-11: a resource that is not this server is refused, and a token is refused by any other server.
 #[tokio::test]
 async fn tokens_are_bound_to_this_server() {
     let desk = Desk::new().await;
