@@ -21,6 +21,7 @@ mod peer;
 mod personal;
 mod serve;
 mod stalled;
+mod value_route;
 
 pub use config::{CONFIG_FILE, ConfigError, ConfigFile, LogFormat, ServeConfig};
 pub use in_process::in_process;
