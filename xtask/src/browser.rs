@@ -28,7 +28,7 @@ const LONGEST_RUN: Duration = Duration::from_mins(9);
 ///
 /// Installs Chromium by name where none is found, and the pinned puppeteer-core and axe-core into
 /// `.xtask/npm`. Nothing but loopback is reached. Prints one line per check.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Options {
     /// Take the pictures in `docs/images` anew.
     #[arg(long)]

@@ -7,12 +7,12 @@ use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 
 use crate::workspace::Workspace;
-use crate::{clients, conformance, coverage, fuzz, generate, process, recall, tidy, tools};
+use crate::{browser, clients, conformance, coverage, fuzz, generate, process, recall, tidy, tools};
 
 /// Run everything CI runs; the first failure stops it.
 ///
 /// The steps, in order: fmt, clippy, docs, tidy, deny, generate, rows, nextest, doctests, recall,
-/// conformance, clients, fuzz. The last lines are a table of what ran and how long it took. A failure names the command that repeats it.
+/// conformance, clients, browser, fuzz. The last lines are a table of what ran and how long it took. A failure names the command that repeats it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Leave a step out; repeat for several.
@@ -49,6 +49,8 @@ enum Step {
     Conformance,
     /// Public MCP clients against the real adapter, a public OAuth client against the server.
     Clients,
+    /// The owner's pages in a real Chromium, and a public MCP client let in through them.
+    Browser,
     /// Generated requests against a live server.
     Fuzz,
 }
@@ -81,6 +83,7 @@ impl Step {
             Self::Recall => recall::recall(workspace, &recall::Options::of_known_items(workspace)),
             Self::Conformance => conformance::conformance(workspace),
             Self::Clients => clients::clients(workspace),
+            Self::Browser => browser::browser(workspace, &browser::Options::default()),
             Self::Fuzz => fuzz::fuzz(workspace, &fuzz::Options::default()),
         }
     }
@@ -185,15 +188,14 @@ mod tests {
     #[test]
     fn every_step_runs_unless_asked_otherwise() {
         let all = selected(&Options { skip: vec![], only: vec![] });
-        let expected =
-            "fmt clippy docs tidy deny generate rows nextest doctests recall conformance clients fuzz";
+        let expected = "fmt clippy docs tidy deny generate rows nextest doctests recall conformance clients browser fuzz";
         assert_eq!(all.join(" "), expected);
     }
 
     #[test]
     fn skip_leaves_out_and_only_picks() {
         let without = selected(&Options { skip: vec![Step::Fuzz, Step::Deny], only: vec![] });
-        assert!(!without.contains(&"fuzz".to_owned()) && without.len() == 11);
+        assert!(!without.contains(&"fuzz".to_owned()) && without.len() == 12);
         assert_eq!(selected(&Options { skip: vec![], only: vec![Step::Tidy] }), ["tidy"]);
     }
 

@@ -12,6 +12,7 @@ mod links;
 mod markdown;
 mod routes;
 mod shell;
+mod shown;
 mod tree;
 mod words;
 
@@ -34,6 +35,7 @@ pub(crate) fn tidy(workspace: &Workspace) -> Result<()> {
     complaints.extend(words::check(&tree));
     complaints.extend(links::check(&tree));
     complaints.extend(routes::check(&tree));
+    complaints.extend(shown::check(&tree));
 
     let pdpp = workspace.build_pdpp()?;
     complaints.extend(commands::check(&tree, &mut |words| help_of(&pdpp, words)));

@@ -1,6 +1,6 @@
 //! Settings: one optional file in the data directory, flags and variables above it, defaults below.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use pdpp_access::Secret;
@@ -110,7 +110,9 @@ pub enum ConfigError {
         problem: String,
     },
     /// The public URL cannot be used.
-    #[error("--public-url {0}: give the address clients use, such as https://data.example.org")]
+    #[error(
+        "--public-url {0}: give the address clients use, such as https://data.example.org; plain http only reaches this machine itself"
+    )]
     PublicUrl(String),
 }
 
@@ -185,12 +187,22 @@ fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, 
 
 fn checked_url(url: &str) -> Result<String, ConfigError> {
     let trimmed = url.trim_end_matches('/');
-    let rest = trimmed.strip_prefix("https://").or_else(|| trimmed.strip_prefix("http://"));
     let plain = |rest: &str| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ', '"']);
-    match rest {
-        Some(rest) if plain(rest) => Ok(trimmed.to_owned()),
-        _ => Err(ConfigError::PublicUrl(url.to_owned())),
-    }
+    let encrypted = trimmed.strip_prefix("https://").is_some_and(plain);
+    let local = trimmed.strip_prefix("http://").is_some_and(|rest| plain(rest) && is_loopback(rest));
+    if encrypted || local { Ok(trimmed.to_owned()) } else { Err(ConfigError::PublicUrl(url.to_owned())) }
+}
+
+/// Whether an authority and path name this machine itself: codes and tokens cross no other wire in the clear.
+fn is_loopback(rest: &str) -> bool {
+    let authority = rest.split('/').next().unwrap_or_default();
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port),
+        _ => (authority, ""),
+    };
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    port.bytes().all(|byte| byte.is_ascii_digit())
+        && (host == "localhost" || address.is_ok_and(|address| address.is_loopback()))
 }
 
 #[cfg(test)]
@@ -227,5 +239,29 @@ mod tests {
         }
         let file = ConfigFile { public_url: Some("https://x.org/".into()), ..ConfigFile::default() };
         assert_eq!(file.resolve().unwrap().public_url.as_deref(), Some("https://x.org"));
+    }
+
+    /// RFC 9700, 2.6: no authorization response crosses a network in the clear; and 9.2-16: nobody else is served
+    /// unless asked to.
+    #[test]
+    fn a_public_address_is_encrypted_and_the_default_is_this_machine_alone() {
+        let of =
+            |url: &str| ConfigFile { public_url: Some(url.to_owned()), ..ConfigFile::default() }.resolve();
+        for good in
+            ["https://data.example.org", "http://127.0.0.1:7663", "http://localhost", "http://[::1]:80/x"]
+        {
+            assert!(of(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://data.example.org",
+            "http://localhost.example.org",
+            "http://127.0.0.1.example.org",
+            "http://192.168.1.5:7663",
+            "http://[::2]",
+            "ftp://127.0.0.1",
+        ] {
+            assert!(of(bad).is_err(), "{bad}");
+        }
+        assert!(ConfigFile::default().resolve().unwrap().listen.ip().is_loopback());
     }
 }

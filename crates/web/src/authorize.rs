@@ -1,5 +1,7 @@
 //! `GET /oauth/authorize` in a browser: the endpoint answers, and where it cannot redirect, its refusal is a page.
 
+use bytes::Bytes;
+use http::Response;
 use pdpp_auth::OAuthFault;
 use pdpp_wire::OAuthCode;
 use serde_json::Value;
@@ -11,6 +13,11 @@ use crate::visit::Visit;
 pub(crate) async fn show(visit: &mut Visit) -> Outcome {
     let response = visit.ask_the_endpoint().await;
     let status = response.status();
+    if status.is_redirection() && leads_away(visit, &response) {
+        // Anyone may register an address. Who is led there from this one has signed in, so that nobody lends
+        // its good name to a stranger's page.
+        visit.owner_of_page().await?;
+    }
     if !status.is_client_error() && !status.is_server_error() {
         return Ok(response);
     }
@@ -25,4 +32,11 @@ pub(crate) async fn show(visit: &mut Visit) -> Outcome {
         page.headers_mut().insert(http::header::RETRY_AFTER, wait.clone());
     }
     Ok(page)
+}
+
+fn leads_away(visit: &Visit, response: &Response<Bytes>) -> bool {
+    let issuer = visit.pages.server.issuer();
+    let location = response.headers().get(http::header::LOCATION).and_then(|value| value.to_str().ok());
+    let own = |to: &str| to.strip_prefix(issuer).is_some_and(|rest| rest.starts_with('/'));
+    !location.is_some_and(own)
 }

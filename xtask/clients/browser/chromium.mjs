@@ -23,6 +23,8 @@ export class Chromium {
         '--no-sandbox',
         '--disable-gpu',
         '--disable-background-networking',
+        // A page that is still gliding to what has the focus is neither looked at nor clicked rightly.
+        '--disable-smooth-scrolling',
         // No name resolves: nothing leaves this machine.
         '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
       ],

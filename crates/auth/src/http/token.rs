@@ -39,7 +39,7 @@ pub(super) async fn serve(call: &mut Call) -> Result<Response<Bytes>, OAuthFault
         }
         DEVICE => {
             call.action = Some("token.device");
-            call.server.redeem_device(&secret("device_code")?, client_id()?).await?
+            call.server.redeem_device(&secret("device_code")?, client_id()?, &resources).await?
         }
         _ => {
             let message = "The grant types are authorization_code, refresh_token and device_code.";

@@ -72,8 +72,10 @@ impl AuthorizationServer {
         &self,
         device_code: &Secret,
         client_id: &str,
+        resources: &[String],
     ) -> Result<TokenAnswer, OAuthFault> {
         self.known_client(client_id).await?;
+        self.bound_resource(resources)?;
         let unknown = || OAuthFault::grant("The device code is unknown, or was not given to this client.");
         let handle = RequestHandle::DeviceCode(device_code.hash());
         let polled = self.store().poll_request(&handle, self.now()).await?.ok_or_else(unknown)?;

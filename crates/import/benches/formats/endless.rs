@@ -4,15 +4,17 @@ use std::io::{self, Read};
 
 use pdpp_import::{Entry, Tree};
 
-use crate::samples::message;
+/// The text of the message of this number.
+pub(crate) type Letter = fn(usize) -> String;
 
 pub(crate) struct EndlessMailbox {
     entries: [Entry; 1],
+    letter: Letter,
 }
 
 impl EndlessMailbox {
-    pub(crate) fn new(bytes: u64) -> Self {
-        Self { entries: [Entry { path: "All mail.mbox".into(), bytes }] }
+    pub(crate) fn new(bytes: u64, letter: Letter) -> Self {
+        Self { entries: [Entry { path: "All mail.mbox".into(), bytes }], letter }
     }
 }
 
@@ -22,11 +24,13 @@ impl Tree for EndlessMailbox {
     }
 
     fn open(&mut self, _: usize) -> io::Result<Box<dyn Read + '_>> {
-        Ok(Box::new(Writing { left: self.entries[0].bytes, number: 0, buffer: Vec::new(), at: 0 }))
+        let (left, letter) = (self.entries[0].bytes, self.letter);
+        Ok(Box::new(Writing { letter, left, number: 0, buffer: Vec::new(), at: 0 }))
     }
 }
 
 struct Writing {
+    letter: Letter,
     left: u64,
     number: usize,
     buffer: Vec<u8>,
@@ -39,7 +43,7 @@ impl Read for Writing {
             if self.left == 0 {
                 return Ok(0);
             }
-            self.buffer = message(self.number).into_bytes();
+            self.buffer = (self.letter)(self.number).into_bytes();
             self.number += 1;
             self.at = 0;
             self.left = self.left.saturating_sub(self.buffer.len() as u64);

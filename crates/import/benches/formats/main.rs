@@ -8,6 +8,7 @@
 #![expect(clippy::cast_precision_loss, reason = "sizes are printed with one digit after the point")]
 
 mod endless;
+mod letters;
 mod samples;
 mod sink;
 
@@ -16,8 +17,9 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use pdpp_import::{detect, formats};
 
-use crate::endless::EndlessMailbox;
-use crate::samples::Sample;
+use crate::endless::{EndlessMailbox, Letter};
+use crate::letters::letter;
+use crate::samples::{Sample, message};
 use crate::sink::Checked;
 
 /// Benchmarks of the import formats.
@@ -63,7 +65,9 @@ fn main() {
             ours.as_secs_f64() / plain.as_secs_f64(),
         );
     }
-    mailbox(if args.small { 50_000_000 } else { 5_000_000_000 });
+    let bytes = if args.small { 50_000_000 } else { 5_000_000_000 };
+    mailbox("ordinary letters", bytes, letter);
+    mailbox("messages of 750 bytes", bytes, message);
 }
 
 /// The best of three.
@@ -77,9 +81,9 @@ fn best(mut work: impl FnMut()) -> Duration {
 }
 
 /// A mailbox that is made while it is read: nothing of it lies in memory or on disk.
-fn mailbox(bytes: u64) {
+fn mailbox(of: &str, bytes: u64, letter: Letter) {
     let format = formats().iter().find(|format| format.name() == "mail").unwrap();
-    let mut tree = EndlessMailbox::new(bytes);
+    let mut tree = EndlessMailbox::new(bytes, letter);
     let before = anonymous_mib();
     let start = Instant::now();
     let claim = detect(&mut tree, &[*format]).claims.remove(0).1;
@@ -90,7 +94,7 @@ fn mailbox(bytes: u64) {
     let peak = sink.peak_mib.max(anonymous_mib());
     let verdict = if peak <= 200.0 { "holds" } else { "missed" };
     println!(
-        "\na mailbox of {:.1} GB, {} records in {seconds:.0} s: at most {peak:.0} MiB of anonymous memory \
+        "\na mailbox of {:.1} GB, {of}, {} records in {seconds:.0} s: at most {peak:.0} MiB of anonymous memory \
          ({before:.0} before), bar 200 MiB, {verdict}",
         bytes as f64 / 1e9,
         sink.records,

@@ -161,7 +161,7 @@ fn array(name: &str, bytes: usize, one: fn(usize) -> String) -> Vec<(String, Vec
     vec![(name.to_owned(), repeated(bytes, "[", ",", "]", one))]
 }
 
-fn words(number: usize) -> String {
+pub(crate) fn words(number: usize) -> String {
     const WORDS: [&str; 16] = [
         "harbour", "winter", "storage", "crane", "berth", "tide", "ropes", "garden", "invoice", "quay",
         "lamp", "letter", "engine", "sail", "paint", "choir",

@@ -135,3 +135,22 @@ async fn parameters_stand_once_in_a_form_or_in_json() {
     let twice = "/oauth/authorize?client_id=a&client_id=b";
     desk.get(twice, None).await.expect("400 invalid_request");
 }
+
+/// RFC 9700, 2.1: a pushed form is checked like any other.
+#[tokio::test]
+async fn a_pushed_form_is_checked_like_any_other() {
+    let desk = Desk::new().await;
+    let client = desk.register().await;
+    for (name, value, error) in [
+        ("redirect_uri", "https://evil.test/cb", "invalid_request"),
+        ("code_challenge", "", "invalid_request"),
+        ("code_challenge_method", "plain", "invalid_request"),
+        ("response_type", "token", "unsupported_response_type"),
+        ("resource", "https://evil.test", "invalid_target"),
+        ("request_uri", "urn:x", "invalid_request"),
+    ] {
+        let members = query_of(&desk.authorize_path(&client, Some(&notes("continuous")), &[(name, value)]));
+        let pairs: Vec<_> = members.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        desk.form("/oauth/par", &pairs).await.expect(&format!("400 {error}"));
+    }
+}

@@ -214,3 +214,14 @@ async fn a_document_that_breaks_a_rule_is_no_client() {
         assert_eq!(ask(&server, bad, redirect).await.unwrap_err(), "invalid_client", "{bad}");
     }
 }
+
+/// RFC 9700, 4.15: a client that could choose its id could take that of an owner or of another client.
+#[tokio::test]
+async fn a_client_cannot_choose_its_id() {
+    let desk = Desk::new().await;
+    for chosen in ["pdpp_cli", "owner_local"] {
+        let body = json!({ "client_id": chosen, "redirect_uris": ["https://app.test/cb"] });
+        let given = register(&desk, body).await.expect("201 ok").text("client_id");
+        assert!(given.starts_with("cli_"), "{given}");
+    }
+}

@@ -212,3 +212,14 @@ async fn an_abandoned_approval_leaves_no_access() {
     let grants = store.list_grants(&pdpp_server::owner_subject()).await.unwrap();
     assert!(grants.len() == 1 && grants[0].standing.revoked_at.is_some(), "{grants:?}");
 }
+
+/// 9.2-9: lasting access is refreshed, also where the client forgot to register for refresh tokens.
+#[tokio::test]
+async fn lasting_access_is_refreshed_whatever_was_registered() {
+    let desk = Desk::new().await;
+    let body = json!({ "redirect_uris": [REDIRECT], "grant_types": ["authorization_code"] });
+    let client = desk.json("/oauth/register", None, &body).await.expect("201 ok").text("client_id");
+    let code = desk.code(&client, &notes("continuous")).await;
+    let answer = desk.redeem(&client, &code, &[]).await.expect("200 ok");
+    desk.refresh(&client, &answer.text("refresh_token")).await.expect("200 ok");
+}

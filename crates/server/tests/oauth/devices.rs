@@ -37,6 +37,13 @@ async fn a_device_waits_and_gets_its_tokens_once() {
     poll(&desk, &client, &code).await.expect("400 authorization_pending");
     let approved = approve(&desk, &started.text("user_code")).await.expect("200 ok");
     assert_eq!(approved.text("handover"), "client_polls");
+    let elsewhere = [
+        ("grant_type", DEVICE_GRANT),
+        ("device_code", code.as_str()),
+        ("client_id", client.as_str()),
+        ("resource", "https://evil.test/mcp"),
+    ];
+    desk.form("/oauth/token", &elsewhere).await.expect("400 invalid_target");
     let stranger = desk.register().await;
     poll(&desk, &stranger, &code).await.expect("400 invalid_grant");
     desk.clock.advance_seconds(10);

@@ -54,3 +54,13 @@ async fn a_token_is_described_while_it_lives() {
     desk.json(&format!("/grants/{}/revoke", tokens.grant_id), Some(&desk.owner), &json!({})).await;
     assert_eq!(ask(&next).await, json!({ "active": false, "inactive_reason": "grant_revoked" }));
 }
+
+/// 9.2-19: where no credential was set, there is none to guess.
+#[tokio::test]
+async fn without_a_credential_nobody_introspects() {
+    let desk =
+        Desk::set_up(1, |file| (file.introspection_id, file.introspection_secret) = (None, None)).await;
+    for guess in [("", ""), ("resource-server", ""), RESOURCE_SERVER] {
+        introspect(&desk, guess, &desk.owner).await.expect("401 context.authentication_failed");
+    }
+}

@@ -121,3 +121,21 @@ async fn a_clock_that_runs_backwards_gives_no_answer_again() {
     desk.clock.advance_seconds(-3_600);
     desk.refresh(&tokens.client_id, tokens.refresh()).await.expect("400 invalid_grant");
 }
+
+/// RFC 9700, 4.14: a refresh token is not turned into access to another server.
+#[tokio::test]
+async fn a_refresh_names_no_other_server() {
+    let desk = Desk::new().await;
+    let tokens = desk.connect(&notes("continuous")).await;
+    for (resource, verdict) in
+        [("https://evil.test/mcp", "400 invalid_target"), (desk.issuer.as_str(), "200 ok")]
+    {
+        let pairs = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", tokens.refresh()),
+            ("client_id", tokens.client_id.as_str()),
+            ("resource", resource),
+        ];
+        desk.form("/oauth/token", &pairs).await.expect(verdict);
+    }
+}

@@ -73,3 +73,14 @@ async fn a_record_without_its_time_is_invisible_under_a_time_constraint() {
     open[0]["streams"][0].as_object_mut().unwrap().remove("time_range");
     assert!(timeless(open).await > 0, "the sample has such a record");
 }
+
+/// RFC 9700, 4.3: addresses end up in histories and logs, so a token in one opens nothing.
+#[tokio::test]
+async fn a_token_in_an_address_opens_nothing() {
+    let desk = Desk::new().await;
+    let tokens = desk.connect(&notes("continuous")).await;
+    for path in ["/v1/streams", "/mcp"] {
+        let path = format!("{path}?access_token={}", tokens.access);
+        desk.get(&path, None).await.expect("401 authentication_error");
+    }
+}

@@ -199,3 +199,15 @@ async fn the_api_behind_the_page_stays() {
     desk.show(&uri).await.expect("200 ok");
     desk.approve(&uri).await.expect("200 ok");
 }
+
+/// RFC 9700, 4.11: nobody is led away to an address that anyone may have registered before they have signed in.
+#[tokio::test]
+async fn a_wrong_request_leads_away_only_after_signing_in() {
+    let desk = Desk::owned().await;
+    let client = desk.register().await;
+    let wrong = desk.authorize_path(&client, None, &[("response_type", "token")]);
+    let shown = Browser::new(&desk).get(&wrong).await.expect(303);
+    assert!(shown.header("location").starts_with("/owner/login?return_to="), "{}", shown.header("location"));
+    let back = Browser::signed_in(&desk).await.get(&wrong).await.expect(303);
+    assert!(back.header("location").starts_with(REDIRECT));
+}

@@ -59,12 +59,21 @@ fn check_semantics(html: &str) {
     ids.dedup();
     assert_eq!(ids.len(), before, "an id stands twice: {html}");
     let labelled: Vec<_> = all.iter().filter(|tag| tag.name == "label").map(|tag| tag.get("for")).collect();
-    for input in all.iter().filter(|tag| tag.name == "input" && tag.get("type") != "hidden") {
+    for input in
+        all.iter().filter(|tag| tag.name == "input" && tag.get("type") != "hidden" && !tag.has("hidden"))
+    {
         assert!(labelled.contains(&input.get("id")), "{input:?} has no label");
     }
     for name in ["aria-labelledby", "aria-describedby", "form"] {
         for tag in all.iter().filter(|tag| tag.has(name)) {
             assert!(known.contains(&tag.get(name)), "{tag:?} refers to nothing");
+        }
+    }
+    // RFC 9700, 4.2: what stands in an address of ours reaches no other server by a link.
+    for tag in &all {
+        for leads in ["href", "src", "action", "formaction"].map(|name| tag.get(name)) {
+            let own = leads.starts_with('/') && !leads.starts_with("//");
+            assert!(own || leads.is_empty() || leads.starts_with('#') || leads == "data:,", "{tag:?}");
         }
     }
     assert!(!html.contains("<script") && !html.contains("style=") && !html.contains(" onclick"), "{html}");

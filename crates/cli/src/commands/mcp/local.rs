@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pdpp_access::{AuthError, TokenAuthority as _};
 use pdpp_client::{Bearer, Client, FixedBearer, Limits};
 use pdpp_server::{ConfigFile, LocalGrants, Personal, in_process};
 use pdpp_store::Door;
@@ -19,6 +20,10 @@ pub(super) async fn client(args: &McpArgs) -> anyhow::Result<Client> {
     let personal = Personal::open_existing(&data)?;
     let (grants, secret) = LocalGrants::open(&personal, grant_ids).await?;
     terminal::note(&format!("pdpp mcp reads {} for {}", data.display(), grants.client_id()));
+    // Said here for whoever looks at the host's log; the assistant is told with every call.
+    if let Err(AuthError::TurnedAway(_, denial)) = grants.introspect(&secret).await {
+        terminal::note(&format!("{} Every call will be refused.", denial.message));
+    }
     let router = grants.router(&personal).await?;
     let bearer = Arc::new(FixedBearer(Bearer::new(secret.reveal())));
     let here = in_process(router, Door::McpLocal);
