@@ -60,10 +60,8 @@ fn main() {
     println!(
         "| stdio: anonymous memory after a search and a page, {records} records | {kept:.1} MiB | | | ≤ 40 MiB | {verdict} |"
     );
-    drop(adapter);
-
     let (_server, url) = serve(&data);
-    let mut adapter = Adapter::start(&["mcp", "--provider-url", &url], &[("PDPP_CLIENT_TOKEN", token)]);
+    let mut remote = Adapter::start(&["mcp", "--provider-url", &url], &[("PDPP_CLIENT_TOKEN", token)]);
     let agent: Agent = Agent::config_builder().build().into();
     for (name, tool, arguments, path) in [
         ("search", "search", json!({"q": QUESTION, "limit": 10}), "/v1/search?q=winter+storage&limit=10"),
@@ -79,17 +77,20 @@ fn main() {
                 agent.get(format!("{url}{path}")).header("authorization", format!("Bearer {token}"));
             assert!(!request.call().unwrap().body_mut().read_to_string().unwrap().is_empty());
         };
-        let mut through = || adapter.call(tool, &arguments);
-        let (mut ours, mut beside) = (Vec::new(), Vec::new());
-        for round in 0..220 {
-            let (one, other) = (timed(&mut through), timed(direct));
-            // The first rounds fill caches on both sides.
-            if round >= 20 {
-                ours.push(one);
-                beside.push(other);
+        for (from, adapter) in [("a data directory", &mut adapter), ("a server", &mut remote)] {
+            let mut through = || adapter.call(tool, &arguments);
+            let (mut ours, mut beside) = (Vec::new(), Vec::new());
+            for round in 0..220 {
+                let (one, other) = (timed(&mut through), timed(direct));
+                // The first rounds fill caches on both sides.
+                if round >= 20 {
+                    ours.push(one);
+                    beside.push(other);
+                }
             }
+            let path = format!("stdio: {name} from {from}, against the same call of REST");
+            row(&path, median(ours), median(beside), 1.3);
         }
-        row(&format!("stdio: {name} through the adapter, against REST"), median(ours), median(beside), 1.3);
     }
 }
 
