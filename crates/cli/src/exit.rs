@@ -100,8 +100,31 @@ pub(crate) fn of_failure(error: &anyhow::Error) -> ExitCode {
             let _ = write!(line, ": {text}");
         }
     }
+    if let Some(step) = next_step(error) {
+        let _ = write!(line, "; {step}");
+    }
     let _ = writeln!(io::stderr(), "{}", terminal::safe(&line));
     ExitCode::from(code(error))
+}
+
+/// What to do about a disk or a store that fails, which whoever called it cannot know.
+fn next_step(error: &anyhow::Error) -> Option<&'static str> {
+    error.chain().find_map(|cause| match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge) => {
+            Some("make room, then run the same again")
+        }
+        Some(io::ErrorKind::PermissionDenied) => {
+            Some("your account has no right to it; see its owner and mode")
+        }
+        Some(io::ErrorKind::ReadOnlyFilesystem) => Some("choose a place that can be written"),
+        _ => match cause.downcast_ref()? {
+            StoreError::Busy(_) => Some("another process is writing; try again"),
+            StoreError::Unwritable(_) | StoreError::Damaged(_) | StoreError::Backend(_) => {
+                Some("`pdpp doctor` says what is wrong and what helps")
+            }
+            StoreError::TooNew { .. } => Some("use the newer program"),
+        },
+    })
 }
 
 fn code(error: &anyhow::Error) -> u8 {

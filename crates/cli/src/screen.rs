@@ -1,6 +1,6 @@
-//! What the terminal in front of us can show: how wide it is, whether it takes colour, and text that fits it.
+//! Small words for the terminal: emphasis, numbers, sizes, text for a shell. How text is laid out is in `layout`.
 
-use std::io::{self, IsTerminal as _};
+use crate::layout::{self, Page};
 
 /// Columns when nobody watches, or the terminal does not say.
 const USUAL: usize = 80;
@@ -9,30 +9,12 @@ const WIDEST: usize = 110;
 
 /// Columns of the terminal.
 pub(crate) fn width() -> usize {
-    columns().map_or(USUAL, |columns| columns.clamp(10, WIDEST))
+    Page::here().width().map_or(USUAL, |columns| columns.clamp(10, WIDEST))
 }
 
-/// Columns of the terminal, if standard output is one.
-#[cfg(unix)]
-pub(crate) fn columns() -> Option<usize> {
-    if !io::stdout().is_terminal() {
-        return None;
-    }
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
-}
-
-/// Columns of the terminal, if standard output is one.
-#[cfg(not(unix))]
-pub(crate) fn columns() -> Option<usize> {
-    io::stdout().is_terminal().then_some(USUAL)
-}
-
-/// Whether colours are wanted: on a terminal, unless `NO_COLOR` is set or the terminal is a plain one.
+/// Whether colours are wanted.
 pub(crate) fn is_coloured() -> bool {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let plain = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    io::stdout().is_terminal() && !set("NO_COLOR") && !plain
+    Page::here().is_coloured()
 }
 
 /// Text that stands out. What stands in it must be safe already.
@@ -52,31 +34,9 @@ pub(crate) fn styled(style: &str, text: &str) -> String {
 
 /// Text on lines of at most the terminal's width, each set in.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
-    let room = width().saturating_sub(indent.chars().count()).max(8);
-    let lines: Vec<String> = text.lines().flat_map(|line| folded(line, room)).collect();
+    let room = width().saturating_sub(layout::width_of(indent)).max(8);
+    let lines = layout::lines(text, room);
     lines.iter().map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n")
-}
-
-/// One line as several of at most `room` characters, broken between words where that is possible.
-fn folded(line: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in line.split(' ') {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > room {
-            lines.push(String::new());
-            used = 0;
-        }
-        if let Some(last) = lines.last_mut() {
-            if used > 0 {
-                last.push(' ');
-                used += 1;
-            }
-            last.push_str(word);
-            used += length;
-        }
-    }
-    lines
 }
 
 /// A number with its thousands set apart.
@@ -128,12 +88,5 @@ mod tests {
         assert_eq!(counted(2_500, "record"), "2,500 records");
         assert_eq!(size(1_536), "1.5 KiB");
         assert_eq!(size(12), "12 bytes");
-    }
-
-    #[test]
-    fn long_lines_are_folded_between_words() {
-        assert_eq!(folded("one two three four", 9), ["one two", "three", "four"]);
-        assert_eq!(folded("", 9), [""]);
-        assert_eq!(folded("unbreakableword", 4), ["unbreakableword"]);
     }
 }

@@ -9,10 +9,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use pdpp_evidence::neutralise;
 use serde::Serialize;
 
-use crate::screen;
-
-/// Below so many columns a table that does not fit is shown as lines.
-const NARROW: usize = 60;
+use crate::layout::Page;
 
 /// Text that cannot control a terminal.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
@@ -57,44 +54,25 @@ pub(crate) fn is_watched() -> bool {
 
 /// Prints rows in aligned columns under their headings; `(none)` when there are no rows.
 pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> io::Result<()> {
-    if rows.is_empty() {
-        return line("(none)");
-    }
-    let safe_rows: Vec<[Cow<'_, str>; N]> =
-        rows.iter().map(|row| row.each_ref().map(|cell| safe(cell))).collect();
-    let mut widths = headings.map(|heading| heading.chars().count());
-    for row in &safe_rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let needed = widths.iter().sum::<usize>() + 2 * (N - 1);
-    if screen::columns().is_some_and(|columns| columns < NARROW && columns < needed) {
-        return stacked(headings, &safe_rows);
-    }
-    let print = |cells: [&str; N]| {
-        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        let text = padded.collect::<Vec<_>>().join("  ");
-        writeln!(io::stdout(), "{}", text.trim_end())
-    };
-    print(headings)?;
-    for row in &safe_rows {
-        print(row.each_ref().map(AsRef::as_ref))?;
-    }
-    Ok(())
+    laid_out(headings, rows, None)
 }
 
-/// Rows below each other, a line per cell, for a terminal too narrow for columns.
-fn stacked<const N: usize>(headings: [&str; N], rows: &[[Cow<'_, str>; N]]) -> io::Result<()> {
-    for (number, row) in rows.iter().enumerate() {
-        if number > 0 {
-            writeln!(io::stdout())?;
-        }
-        for (heading, cell) in headings.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
-            writeln!(io::stdout(), "{}", screen::wrapped(&format!("{heading}: {cell}"), ""))?;
-        }
-    }
-    Ok(())
+/// The same, with one column that is cut where the terminal has no room for it.
+pub(crate) fn table_with_loose<const N: usize>(
+    headings: [&str; N],
+    rows: &[[String; N]],
+    loose: usize,
+) -> io::Result<()> {
+    laid_out(headings, rows, Some(loose))
+}
+
+fn laid_out<const N: usize>(
+    headings: [&str; N],
+    rows: &[[String; N]],
+    loose: Option<usize>,
+) -> io::Result<()> {
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.to_vec()).collect();
+    Page::here().whole_table(&headings.map(str::to_owned), &rows, loose)
 }
 
 /// Asks a yes-or-no question on the terminal; anything but yes is no.

@@ -2,6 +2,7 @@
 
 mod bad_servers;
 mod cache;
+mod choosing;
 
 use std::process::Command;
 
@@ -206,6 +207,8 @@ fn what_is_asked_is_checked_first() {
     check(&[&url, "--source", "a", "--source", "b", "--stream", "x"], 64, "one --source");
     check(&[&url, "--source", "a", "--stream", ":x"], 64, "names no stream");
     check(&[&url, "--source", "a", "--since", "someday"], 64, "is no time");
+    check(&[&url, "--expires", "someday"], 64, "is no time");
+    check(&[&url, "--expires", "2020-01-01"], 64, "is over");
     check(&[&url, "--no-browser", "--source", "nobody"], 69, "connect_request_failed");
     check(&["http://127.0.0.1:1", "--no-browser"], 69, "cannot be reached");
 }

@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::support::{Pdpp, text};
+use crate::support::{Pdpp, Terminal, text};
 
 const STREAM: [&str; 2] = ["--stream", "messages:author,text,sent_at"];
 
@@ -176,4 +176,32 @@ fn an_entry_that_does_not_work_is_undone() {
     let (code, said) = home.fails(&["cursor", "--yes", "--provider-url", "http://127.0.0.1:1"]);
     assert!(code == 1 && said.contains("not_connected") && said.contains("undone"), "{said}");
     assert_eq!(content(&home.file(".cursor/mcp.json")), "{}");
+}
+
+/// The shortest way there is: one command, a few answers, one yes.
+#[test]
+fn what_is_not_said_is_asked_on_a_terminal() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(home.pdpp.command(&["setup", "claude-code"]), 100);
+    let line = terminal.line_with("/messages");
+    terminal.answer("Which may it read?", line.split_whitespace().next().unwrap());
+    terminal.answer("Which? Numbers", "headline");
+    terminal.answer("Only records since?", "");
+    terminal.answer("When does it end?", "7d");
+    terminal.wait_for("This opens 132 records");
+    terminal.answer("Write this to", "y");
+    let (code, shown) = terminal.end();
+    assert!(code == 0 && shown.contains("it answered with 15 tools"), "{code} {shown}");
+    assert!(content(&home.file(".claude.json")).contains("grt_"));
+}
+
+#[test]
+fn a_no_leaves_no_grant_behind() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(home.pdpp.command(&["setup", "cursor", "--stream", "messages"]), 100);
+    terminal.answer("Write this to", "n");
+    let (code, shown) = terminal.end();
+    assert!(code == 64 && shown.contains("nothing was changed"), "{code} {shown}");
+    assert_eq!(home.pdpp.json(&["grant", "list", "--json"])[0]["state"], json!("revoked"));
+    assert!(!home.file(".cursor/mcp.json").exists());
 }

@@ -4,6 +4,7 @@
 
 mod browser;
 mod callback;
+mod choose;
 mod flow;
 mod shown;
 
@@ -23,17 +24,17 @@ use serde_json::Value;
 
 use crate::credential::CacheArgs;
 use crate::exit::{EndCode, Ended, Usage};
-use crate::{moment, terminal};
+use crate::{asking, moment, terminal};
 use flow::Way;
 
 /// Ask for access to a PDPP server, and keep the credential
 ///
-/// The owner of the server is shown what you ask for, and decides. Without --source you ask for nothing in particular,
-/// and the owner chooses on the server's page. How long the access lasts is the owner's choice too. The credential is
-/// kept in a file only you can read, and renewed when needed.
+/// The owner of the server is shown what you ask for, and decides. Without --source you are asked on a terminal what you
+/// want; elsewhere you ask for nothing in particular, and the owner chooses on the server's page. How long the access lasts
+/// is the owner's choice too. The credential is kept in a file only you can read, and renewed when needed.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  pdpp connect https://data.example.org\n  \
-                  pdpp connect https://data.example.org --source notes --stream notes:title,body --since 90d\n  \
+                  pdpp connect https://data.example.org --source notes --stream notes:title,body --since 90d --expires 30d\n  \
                   pdpp connect https://data.example.org --device")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that people type")]
 pub(crate) struct ConnectArgs {
@@ -52,6 +53,9 @@ pub(crate) struct ConnectArgs {
     /// Only records before this time
     #[arg(long, value_name = "TIME", requires = "source")]
     until: Option<String>,
+    /// When the access should end: 30d, 12h or a date; the owner is told, and it is not used here any longer than that
+    #[arg(long, value_name = "TIME")]
+    expires: Option<String>,
     /// One token that is not renewed, instead of lasting access
     #[arg(long, requires = "source")]
     single_use: bool,
@@ -83,11 +87,16 @@ pub(crate) struct ConnectArgs {
 pub(crate) async fn run(args: ConnectArgs) -> anyhow::Result<()> {
     let url =
         ProviderUrl::parse(&args.url).map_err(|error| Usage(format!("invalid_provider_url: {error}")))?;
-    let asks = args.asks(SystemClock.now())?;
-    let wanted = (!asks.is_empty()).then(|| details(&asks));
+    let now = SystemClock.now();
+    let mut wanted = args.wanted(now)?;
     let server = discover(&url).await.map_err(ended)?;
+    if args.source.is_empty() && !args.json && asking::is_answered() {
+        choose::missing(&mut wanted, &args.cache, &url, now).await?;
+    }
+    let asks = args.asks(&wanted);
+    let request = (!asks.is_empty()).then(|| details(&asks));
     let roots = args.cache.roots();
-    let (client, grant) = args.ask(&server, &url, &roots, wanted.as_ref()).await?;
+    let (client, grant) = args.ask(&server, &url, &roots, request.as_ref()).await?;
     let schema = match verify(&url, &grant).await {
         Ok(schema) => schema,
         Err(problem) => {
@@ -95,7 +104,8 @@ pub(crate) async fn run(args: ConnectArgs) -> anyhow::Result<()> {
             return Err(problem.into());
         }
     };
-    let path = match keep(&roots, &url, &server, &client, &grant, SystemClock.now()) {
+    let kept = keep(&roots, &url, (&server, &client), &grant, wanted.ends_at, SystemClock.now());
+    let path = match kept {
         Ok(path) => path,
         Err(error) => {
             give_back(&server, &client, &grant).await;
@@ -105,11 +115,22 @@ pub(crate) async fn run(args: ConnectArgs) -> anyhow::Result<()> {
             );
         }
     };
-    shown::connected(&url, &server, &client, &grant, &schema, &path, args.json)
+    shown::connected(&url, &server, &client, &grant, &schema, (&path, wanted.ends_at), args.json)
+}
+
+/// What is asked for.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// Each source with its streams; no streams means all of them.
+    sources: Vec<(String, Vec<StreamAsk>)>,
+    since: Option<String>,
+    until: Option<String>,
+    ends_at: Option<Instant>,
 }
 
 impl ConnectArgs {
-    fn asks(&self, now: Instant) -> Result<Vec<DetailAsk>, Usage> {
+    /// What the flags say.
+    fn wanted(&self, now: Instant) -> Result<Wanted, Usage> {
         if self.source.len() > 1 && !self.stream.is_empty() {
             return Err(Usage("--stream goes with one --source; ask for each source by itself, or for all streams of several".to_owned()));
         }
@@ -117,22 +138,31 @@ impl ConnectArgs {
             text.as_deref().map(|text| moment::parse_past(text, now).map(Instant::to_rfc3339)).transpose()
         };
         let (since, until) = (bound(&self.since)?, bound(&self.until)?);
+        let ends_at = self.expires.as_deref().map(|text| ends(text, now)).transpose()?;
         let stream = |text: &String| {
             StreamAsk::parse(text).ok_or_else(|| {
                 Usage(format!("'{text}' names no stream; write [CONNECTION/]NAME[:FIELD,...]"))
             })
         };
         let streams = self.stream.iter().map(stream).collect::<Result<Vec<_>, _>>()?;
-        let ask = |source: &String| DetailAsk {
+        let sources = self.source.iter().map(|source| (source.clone(), streams.clone())).collect();
+        Ok(Wanted { sources, since, until, ends_at })
+    }
+
+    fn asks(&self, wanted: &Wanted) -> Vec<DetailAsk> {
+        // No request can carry an end of its own, so the owner reads it beside the purpose.
+        let end = wanted.ends_at.map(|at| format!("Asks for access until {}.", at.to_rfc3339()));
+        let said: Vec<String> = [self.because.clone(), end].into_iter().flatten().collect();
+        let ask = |(source, streams): &(String, Vec<StreamAsk>)| DetailAsk {
             source: source.clone(),
             purpose_code: self.purpose.clone(),
-            purpose_description: self.because.clone(),
+            purpose_description: (!said.is_empty()).then(|| said.join(" ")),
             single_use: self.single_use,
             streams: streams.clone(),
-            since: since.clone(),
-            until: until.clone(),
+            since: wanted.since.clone(),
+            until: wanted.until.clone(),
         };
-        Ok(self.source.iter().map(ask).collect())
+        wanted.sources.iter().map(ask).collect()
     }
 
     /// Registers where needed, and asks. A registration of an earlier time that the server no longer knows is made anew.
@@ -157,6 +187,14 @@ impl ConnectArgs {
         let client = register(server, &self.name).await.map_err(ended)?;
         let grant = flow::ask(server, &client, url, wanted, way).await.map_err(ended)?;
         Ok((client, grant))
+    }
+}
+
+/// When the access should end, which must be later than now.
+fn ends(text: &str, now: Instant) -> Result<Instant, Usage> {
+    match moment::parse_future(text, now)? {
+        at if at > now => Ok(at),
+        _ => Err(Usage(format!("'{text}' is over; write a later time, such as 30d"))),
     }
 }
 
@@ -204,5 +242,9 @@ async fn give_back(server: &ServerMetadata, client: &ClientRegistration, grant: 
 
 /// How a failed connection ends the command.
 pub(crate) fn ended(error: ConnectError) -> Ended {
-    Ended::new(EndCode::Unreachable, format!("{}: {error}", error.code()))
+    let mut message = format!("{}: {error}", error.code());
+    if message.contains("cannot be reached") {
+        message.push_str("; is the address right, and does the server run?");
+    }
+    Ended::new(EndCode::Unreachable, message)
 }

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use self::folder::ExportFolder;
 use crate::args::DataArgs;
 use crate::passphrase::PassphraseArgs;
+use crate::screen::counted;
 use crate::terminal;
 
 /// Records read at once.
@@ -93,8 +94,9 @@ pub(crate) async fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         told.push(json!({"connection_id": connection.connection_id, "connector_key": key,
                          "records": records, "blobs": blobs}));
         if !args.json {
-            let label = connection.display_name.as_deref().unwrap_or_default();
-            terminal::line(&format!("{key} {label}: {records} records, {blobs} attachments"))?;
+            let label = connection.display_name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
+            let (records, blobs) = (counted(records, "record"), counted(blobs, "attachment"));
+            terminal::line(&format!("{key}{label}: {records}, {blobs}"))?;
         }
     }
     if args.json {

@@ -1,15 +1,15 @@
 //! `pdpp grant`: hand out a narrow slice, look at it, take it back.
 
-mod choose;
-mod create;
+pub(crate) mod choose;
+pub(crate) mod create;
 mod issued;
 mod shown;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use pdpp_auth::{Revocation, TokenOrder};
+use pdpp_auth::{AuthFault, Revocation, TokenOrder};
 use pdpp_server::{Personal, owner_subject};
-use pdpp_wire::GrantId;
+use pdpp_wire::{Code, GrantId};
 use serde_json::json;
 
 use crate::args::DataArgs;
@@ -85,7 +85,8 @@ pub(crate) async fn run(args: GrantArgs) -> anyhow::Result<()> {
             let now = personal.clock().now();
             let expires_at = expires.map(|text| moment::parse_future(&text, now)).transpose()?;
             let order = TokenOrder { grant_ids: vec![grant_id(&id)?], expires_at };
-            let made = personal.authority().reissue_token(&owner_subject(), order).await?;
+            let made = personal.authority().reissue_token(&owner_subject(), order).await;
+            let made = made.map_err(|fault| named(fault, &id))?;
             issued::print(&made, json, &data.flag())
         }
         Action::Revoke { data, id, json } => {
@@ -95,10 +96,21 @@ pub(crate) async fn run(args: GrantArgs) -> anyhow::Result<()> {
 }
 
 async fn revoke(personal: &Personal, id: &str, as_json: bool) -> anyhow::Result<()> {
-    match personal.authority().revoke(&owner_subject(), &grant_id(id)?).await? {
+    let revoked = personal.authority().revoke(&owner_subject(), &grant_id(id)?).await;
+    match revoked.map_err(|fault| named(fault, id))? {
         Revocation::Now if as_json => terminal::json(&json!({"grant_id": id, "state": "revoked"})),
         Revocation::Now => Ok(terminal::line(&format!("{id} is revoked; its next request is refused"))?),
         Revocation::Before(at) => bail!("{id} was already revoked on {}", at.to_rfc3339()),
+    }
+}
+
+/// A grant that is not there is named, with the way to those that are.
+fn named(fault: AuthFault, id: &str) -> anyhow::Error {
+    match fault {
+        AuthFault::Denied(denial) if denial.code == Code::NotFound => {
+            anyhow::anyhow!("there is no grant '{id}'; `pdpp grant list` shows all")
+        }
+        fault => fault.into(),
     }
 }
 

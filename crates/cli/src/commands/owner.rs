@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::args::DataArgs;
 use crate::passphrase::PassphraseArgs;
+use crate::screen::counted;
 use crate::{moment, terminal};
 
 /// Owner authority: tokens for your own tools, and the passphrase
@@ -75,6 +76,7 @@ async fn token(personal: &Personal, expires: &str, as_json: bool) -> anyhow::Res
 async fn reset(personal: &Personal, passphrase: PassphraseArgs) -> anyhow::Result<()> {
     let new = Secret::presented(passphrase.read_new()?);
     let done = personal.authority().reset_owner(&owner_subject(), &new).await?;
-    terminal::line(&format!("The passphrase is set; {} owner tokens ended.", done.revoked_tokens))?;
+    let ended = counted(done.revoked_tokens, "owner token");
+    terminal::line(&format!("The passphrase is set; {ended} ended."))?;
     Ok(())
 }

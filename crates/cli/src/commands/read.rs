@@ -10,7 +10,6 @@ mod command;
 mod fetch;
 mod field_window;
 mod filter;
-mod layout;
 mod local;
 mod output;
 mod pages;

@@ -111,6 +111,7 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     let settings = settings.over(ConfigFile::read(&data)?);
     start_logging(settings.log_format.unwrap_or_default(), settings.log_level.as_deref().unwrap_or("info"));
     let server = Server::bind(Personal::open(&data)?, settings.resolve()?).await?;
+    let stop = stop_signal();
     terminal::note(&format!("pdpp serves {} on http://{}", data.display(), server.address()));
     if let Some(link) = server.first_run_link() {
         terminal::note(&format!("nobody is the owner yet; set your passphrase here, once, today: {link}"));
@@ -118,22 +119,27 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     if let Some(address) = server.metrics_address() {
         terminal::note(&format!("metrics are on http://{address}/metrics"));
     }
-    server.run(stop_signal()).await;
+    server.run(stop).await;
     Ok(())
 }
 
-/// Resolves when the process is asked to stop.
-pub(crate) async fn stop_signal() {
+/// Resolves when the process is asked to stop. Listening begins with the call, not with the first wait, so that whoever was
+/// told that it runs can end it in order.
+pub(crate) fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
-    {
+    let heard = {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        [SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok())
+    };
+    async move {
+        #[cfg(unix)]
+        if let [Some(mut interrupt), Some(mut terminate)] = heard {
             tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
+                _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
             return;
         }
+        let _ = tokio::signal::ctrl_c().await;
     }
-    let _ = tokio::signal::ctrl_c().await;
 }

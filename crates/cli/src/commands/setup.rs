@@ -31,10 +31,10 @@ const SHELL_WARNING: &str = "Know this: a grant binds what the assistant reads t
 /// Offer your data to an assistant's program: change its configuration, after showing the change
 ///
 /// Say what it may read with --stream, as for `pdpp grant create`, or with --grant for a grant you have, or with
-/// --provider-url for a server you are connected to. --remove undoes it.
+/// --provider-url for a server you are connected to. On a terminal, what is not said is asked. --remove undoes it.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  pdpp setup claude-code --stream messages:author,text,sent_at --since 90d\n  \
+    after_help = "Examples:\n  pdpp setup claude-code\n  pdpp setup claude-code --stream messages:author,text,sent_at --since 90d\n  \
                   pdpp setup cursor --grant grt_0123456789abcdef\n  pdpp setup codex --remove"
 )]
 pub(crate) struct SetupArgs {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{failed, succeeded};
-use crate::support::{Pdpp, text};
+use crate::support::{Pdpp, copy_export, text};
 
 fn read(pdpp: &Pdpp, args: &[&str]) -> std::process::Output {
     let data = pdpp.data().display().to_string();
@@ -61,4 +61,21 @@ fn a_directory_and_a_server_are_not_named_together() {
     let empty = pdpp.path("empty").display().to_string();
     let (code, said) = failed(&pdpp.run(&["read", "streams", "--data", &empty]));
     assert!(code == 1 && said.contains("pdpp import"), "{said}");
+}
+
+/// An owner of several sources is asked which only where there is a choice, and may say it in their own words.
+#[test]
+fn the_connection_is_the_one_that_has_the_stream() {
+    let pdpp = Pdpp::with_sample();
+    copy_export("mail", &pdpp.path("mail"));
+    pdpp.ok(&["import", &pdpp.path("mail").display().to_string(), "--connection", "Letters"]);
+    assert_eq!(answer(&pdpp, &["query-records", "channels"])["data"].as_array().unwrap().len(), 4);
+    assert_eq!(answer(&pdpp, &["aggregate", "threads"])["value"], json!(14));
+    assert_eq!(answer(&pdpp, &["fetch", "channels", "c_garden"])["stream"], json!("channels"));
+    let (code, said) = failed(&read(&pdpp, &["aggregate", "messages"]));
+    assert!(code == 2 && said.contains("--connection-id") && said.contains("Letters"), "{code} {said}");
+    assert_eq!(answer(&pdpp, &["aggregate", "messages", "--connection-id", "Letters"])["value"], json!(18));
+    let found = answer(&pdpp, &["search", "berth", "--connection-id", "Letters", "--limit", "1"]);
+    assert_eq!(found["data"][0]["display_name"], json!("Letters"), "{found}");
+    assert_eq!(failed(&read(&pdpp, &["query-records", "nowhere"])).0, 1);
 }

@@ -67,6 +67,21 @@ impl Terminal {
         panic!("'{wanted}' is not shown: {}", self.shown.lock().unwrap());
     }
 
+    /// Waits until a whole line with this in it is shown, and gives it.
+    #[track_caller]
+    pub(crate) fn line_with(&self, wanted: &str) -> String {
+        for _ in 0..1_500 {
+            let shown = self.shown.lock().unwrap();
+            let whole = shown.rsplit_once('\n').map_or("", |(whole, _)| whole);
+            if let Some(line) = whole.lines().find(|line| line.contains(wanted)) {
+                return line.trim().to_owned();
+            }
+            drop(shown);
+            thread::sleep(Duration::from_millis(20));
+        }
+        panic!("'{wanted}' is not shown: {}", self.shown.lock().unwrap());
+    }
+
     /// Sends the key that interrupts.
     pub(crate) fn interrupt(&self) {
         let told = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();

@@ -44,7 +44,7 @@ impl CachedCredential {
     pub fn open(provider_url: &ProviderUrl, roots: &CacheRoots, now: Now) -> Result<Self, CredentialError> {
         for path in roots.candidates(provider_url) {
             let Some(file) = CredentialFile::read(&path, provider_url)? else { continue };
-            if file.is_expired(now()) && file.renewal.is_none() {
+            if file.has_ended(now()) || (file.is_expired(now()) && file.renewal.is_none()) {
                 return Err(expired(&file, provider_url));
             }
             let file = Mutex::new(file);
@@ -130,7 +130,7 @@ impl Shared {
 
     /// The renewed token, or why there is none; no reason means that there is nothing to renew with.
     async fn renew(&self, file: &mut CredentialFile) -> Result<Bearer, Option<String>> {
-        let renewal = file.renewal.clone().ok_or(None)?;
+        let renewal = file.renewal.clone().filter(|_| !file.has_ended((self.now)())).ok_or(None)?;
         let renewed = refresh(&renewal, (self.now)()).await.map_err(Some)?;
         if let Err(error) = file.renew(renewed) {
             // The token still works for this process; the next one will have to connect again.
@@ -149,7 +149,8 @@ impl Shared {
 }
 
 fn expired(file: &CredentialFile, provider_url: &ProviderUrl) -> CredentialError {
-    let expired_at = file.expires_at.map(Instant::to_rfc3339).unwrap_or_default();
+    let ends = [file.expires_at, file.ends_at].into_iter().flatten().min();
+    let expired_at = ends.map(Instant::to_rfc3339).unwrap_or_default();
     CredentialError::Expired { provider_url: provider_url.to_string(), path: file.path.clone(), expired_at }
 }
 

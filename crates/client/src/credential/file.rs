@@ -19,6 +19,8 @@ pub(super) struct CredentialFile {
     document: Value,
     pub(super) access_token: Bearer,
     pub(super) expires_at: Option<Instant>,
+    /// When whoever connected wanted it to end, renewed or not.
+    pub(super) ends_at: Option<Instant>,
     pub(super) renewal: Option<Renewal>,
 }
 
@@ -75,13 +77,20 @@ impl CredentialFile {
             path: path.to_owned(),
             access_token: Bearer::new(access_token),
             expires_at: member("expires_at").and_then(Instant::parse),
+            ends_at: member("ends_at").and_then(Instant::parse),
             renewal,
             document,
         }))
     }
 
+    /// The access token can no longer be used.
     pub(super) fn is_expired(&self, now: Instant) -> bool {
-        self.expires_at.is_some_and(|at| at <= now)
+        self.has_ended(now) || self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// It can no longer be renewed either.
+    pub(super) fn has_ended(&self, now: Instant) -> bool {
+        self.ends_at.is_some_and(|at| at <= now)
     }
 
     /// Takes the newer tokens in and keeps them, all or nothing: a crash leaves the old file or the new one.

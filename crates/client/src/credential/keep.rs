@@ -13,13 +13,14 @@ use super::private;
 use crate::authorization::{ClientRegistration, Grant, ServerMetadata};
 use crate::{Bearer, CredentialError, ProviderUrl};
 
-/// Writes the credential file of a server, in place of any older one.
+/// Writes the credential file of a server, in place of any older one. After `ends_at` it is not used any more, however
+/// long the server would have it.
 pub fn keep(
     roots: &CacheRoots,
     provider_url: &ProviderUrl,
-    server: &ServerMetadata,
-    client: &ClientRegistration,
+    (server, client): (&ServerMetadata, &ClientRegistration),
     grant: &Grant,
+    ends_at: Option<Instant>,
     now: Instant,
 ) -> io::Result<PathBuf> {
     private::prepare(roots.root())?;
@@ -35,6 +36,7 @@ pub fn keep(
         ("refresh_token", grant.refresh_token.as_ref().map(|token| token.expose().to_owned())),
         ("revocation_endpoint", server.revocation_endpoint.clone()),
         ("grant_id", grant.grant_id.clone()),
+        ("ends_at", ends_at.map(Instant::to_rfc3339)),
     ];
     for (name, value) in optional {
         if let Some(value) = value {

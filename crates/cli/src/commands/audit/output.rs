@@ -74,7 +74,7 @@ impl Printer {
 /// Prints entries for people.
 pub(crate) fn print_table(entries: &[Disclosure]) -> io::Result<()> {
     let rows: Vec<[String; 6]> = entries.iter().map(|entry| row(entry).map(|cell| one_line(&cell))).collect();
-    terminal::table(["WHEN (UTC)", "WHO", "DOOR", "READ", "RECORDS", "OUTCOME"], &rows)
+    terminal::table_with_loose(["WHEN (UTC)", "WHO", "DOOR", "READ", "RECORDS", "OUTCOME"], &rows, 3)
 }
 
 /// An entry as JSON, with its time as people write it.
@@ -89,14 +89,15 @@ fn row(entry: &Disclosure) -> [String; 6] {
     if let Some(stream) = &entry.stream {
         read = format!("{read} {stream}");
     }
+    // On a narrow terminal the end is cut, and the question says more than the key of what answered it.
+    if let Some(query) = &entry.query {
+        read = format!("{read} “{query}”");
+    }
     if let [key] = entry.record_keys.as_slice() {
         read = format!("{read} {key}");
     }
     if let Some((start, end)) = entry.char_range {
         read = format!("{read} chars {start}–{end}");
-    }
-    if let Some(query) = &entry.query {
-        read = format!("{read} “{query}”");
     }
     let when: String = entry.at.to_rfc3339().replace('T', " ").chars().take(19).collect();
     [when, who(entry), door(entry), read, entry.record_count.to_string(), outcome(entry)]

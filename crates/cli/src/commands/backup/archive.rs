@@ -77,12 +77,21 @@ impl<W: Write> Packer<W> {
     }
 }
 
+/// What is said about a broken header quotes the file, which may hold anything; what the system says does not.
+fn not_readable(error: io::Error) -> anyhow::Error {
+    const WRONG: &str = "this is no backup, or it is cut off";
+    match error.raw_os_error() {
+        Some(_) => anyhow::Error::from(error).context(WRONG),
+        None => io::Error::new(error.kind(), WRONG).into(),
+    }
+}
+
 /// Reads a backup to its end and checks every part; puts them into a folder when there is one.
 pub(in crate::commands) fn read(file: impl Read, into: Option<&Path>) -> anyhow::Result<Index> {
     let mut tar = tar::Archive::new(file);
     let mut found: BTreeMap<String, (u64, String)> = BTreeMap::new();
     for entry in tar.entries()? {
-        let mut entry = entry.context("this is no backup, or it is cut off")?;
+        let mut entry = entry.map_err(not_readable)?;
         let path = entry.path()?.to_str().context("this is no backup of pdpp")?.to_owned();
         if path == INDEX {
             let mut text = Vec::new();

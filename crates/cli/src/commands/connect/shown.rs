@@ -15,7 +15,7 @@ pub(super) fn connected(
     client: &ClientRegistration,
     grant: &Grant,
     schema: &Value,
-    path: &Path,
+    (path, ends_at): (&Path, Option<Instant>),
     as_json: bool,
 ) -> anyhow::Result<()> {
     let streams = streams(schema);
@@ -27,7 +27,8 @@ pub(super) fn connected(
             "provider_url": url.as_str(), "authorization_server": server.issuer, "client_id": client.client_id,
             "grant_id": grant.grant_id, "grant_expires_at": ends,
             "token_expires_at": grant.expires_at.map(Instant::to_rfc3339),
-            "renewable": grant.refresh_token.is_some(), "path": path, "streams": granted,
+            "renewable": grant.refresh_token.is_some(), "used_until": ends_at.map(Instant::to_rfc3339),
+            "path": path, "streams": granted,
         }));
     }
     let name = grant.grant_id.as_deref().map(|id| format!(" under {id}")).unwrap_or_default();
@@ -42,6 +43,9 @@ pub(super) fn connected(
         let end = grant.expires_at.map_or_else(|| "the owner revokes it".to_owned(), Instant::to_rfc3339);
         terminal::line(&format!("It is not renewed: it works until {end}"))?;
     }
+    if let Some(at) = ends_at {
+        terminal::line(&format!("As you asked, it is not used here after {}", at.to_rfc3339()))?;
+    }
     terminal::line("Next:")?;
     terminal::line(&format!("  pdpp read search {url} 'what you look for'"))?;
     terminal::line(&format!("  pdpp read streams {url}"))?;
@@ -50,26 +54,21 @@ pub(super) fn connected(
     Ok(())
 }
 
-/// The granted streams with their granted fields.
+/// The granted streams of all connectors.
 fn streams(schema: &Value) -> Vec<(String, Vec<String>)> {
-    let list =
-        |value: &Value, name: &str| value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut found = Vec::new();
-    for connector in list(schema, "connectors") {
-        for stream in list(&connector, "streams") {
-            let name = stream.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let fields = stream.get("field_capabilities").and_then(Value::as_object);
-            let granted = |flags: &Value| {
-                !flags.as_str().is_some_and(|flags| flags.split(',').any(|flag| flag == "g=false"))
-            };
-            let fields = fields
-                .into_iter()
-                .flatten()
-                .filter(|(_, flags)| granted(flags))
-                .map(|(name, _)| name.clone())
-                .collect();
-            found.push((name, fields));
-        }
-    }
-    found
+    let connectors = schema.get("connectors").and_then(Value::as_array);
+    connectors.into_iter().flatten().flat_map(granted_streams).collect()
+}
+
+/// The granted streams of one connector, with their granted fields.
+pub(super) fn granted_streams(connector: &Value) -> Vec<(String, Vec<String>)> {
+    let is_granted =
+        |flags: &Value| !flags.as_str().is_some_and(|flags| flags.split(',').any(|flag| flag == "g=false"));
+    let streams = connector.get("streams").and_then(Value::as_array);
+    let described = streams.into_iter().flatten().map(|stream| {
+        let name = stream.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let fields = stream.get("field_capabilities").and_then(Value::as_object).into_iter().flatten();
+        (name, fields.filter(|(_, flags)| is_granted(flags)).map(|(name, _)| name.clone()).collect())
+    });
+    described.collect()
 }

@@ -65,12 +65,13 @@ pub(super) async fn run(args: ListenArgs) -> anyhow::Result<()> {
     };
     let listener =
         TcpListener::bind(args.listen).await.with_context(|| format!("cannot listen on {}", args.listen))?;
+    let asked = stop_signal();
     terminal::note(&format!("waiting for events on http://{}/", listener.local_addr()?));
     let receiver = Arc::new(Receiver { personal, secret, printed: Semaphore::new(0) });
     let router = Router::new().fallback(take).with_state(Arc::clone(&receiver));
     let stop = async move {
         tokio::select! {
-            () = stop_signal() => {}
+            () = asked => {}
             () = receiver.enough(args.count) => {}
         }
     };

@@ -1,4 +1,4 @@
-//! Asks for what `grant create` was not told: who, which streams, which fields, of what time, for how long.
+//! Asks for what nobody said about a grant: who, which streams, which fields, of what time, for how long.
 
 use std::fmt::Write as _;
 
@@ -6,15 +6,24 @@ use pdpp_access::Catalogue;
 use pdpp_server::Personal;
 use pdpp_wire::manifest::StreamDeclaration;
 
-use super::create::{CreateArgs, ends};
+use super::create::ends;
 use crate::asking::{ask_until, places};
 use crate::holdings::{self, Held};
 use crate::screen::counted;
 use crate::{moment, terminal};
 
+/// What was said about a grant, as flags have it.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) client: Option<String>,
+    pub(crate) stream: Vec<String>,
+    pub(crate) since: Option<String>,
+    pub(crate) expires: Option<String>,
+}
+
 /// Puts the answers where the flags would have been.
-pub(super) async fn missing(
-    args: &mut CreateArgs,
+pub(crate) async fn missing(
+    args: &mut Said,
     personal: &Personal,
     catalogue: &Catalogue,
 ) -> anyhow::Result<()> {

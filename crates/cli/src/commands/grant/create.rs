@@ -9,7 +9,8 @@ use pdpp_auth::{
 use pdpp_server::{Personal, owner_subject};
 use pdpp_wire::{AccessMode, Instant};
 
-use super::{choose, issued};
+use super::choose::{self, Said};
+use super::issued;
 use crate::args::DataArgs;
 use crate::commands::events::{Host, allow_hosts};
 use crate::exit::Usage;
@@ -28,25 +29,25 @@ use crate::{asking, moment, terminal};
   pdpp grant create --client notes-assistant --stream messages:text,sent_at --since 90d")]
 pub(crate) struct CreateArgs {
     #[command(flatten)]
-    pub(super) data: DataArgs,
+    data: DataArgs,
     /// Who gets it, in your words
     #[arg(long, value_name = "NAME")]
-    pub(super) client: Option<String>,
+    client: Option<String>,
     /// What it may read: [CONNECTION/]NAME[:FIELD,...]; may be repeated; `*` means every stream
     #[arg(long, value_name = "STREAM")]
-    pub(super) stream: Vec<String>,
+    stream: Vec<String>,
     /// The connection, when a source has several: its id or label
     #[arg(long, value_name = "CONNECTION")]
     connection: Option<String>,
     /// Only records from this time on: a date, or how long ago (90d)
     #[arg(long, value_name = "TIME")]
-    pub(super) since: Option<String>,
+    since: Option<String>,
     /// Only records before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// When the grant ends: 30d, 12h, a date, or `never` [default: 30d]
     #[arg(long, value_name = "TIME")]
-    pub(super) expires: Option<String>,
+    expires: Option<String>,
     /// The grant gives one token, once
     #[arg(long)]
     single_use: bool,
@@ -73,12 +74,20 @@ pub(super) async fn run(mut args: CreateArgs) -> anyhow::Result<()> {
             let message = "say who may read with --client NAME and what with --stream STREAM; on a terminal both are asked";
             return Err(Usage(message.to_owned()).into());
         }
-        choose::missing(&mut args, &personal, &catalogue).await?;
+        let mut said = Said {
+            client: args.client.take(),
+            stream: std::mem::take(&mut args.stream),
+            since: args.since.take(),
+            expires: args.expires.take(),
+        };
+        choose::missing(&mut said, &personal, &catalogue).await?;
+        (args.client, args.stream, args.since, args.expires) =
+            (said.client, said.stream, said.since, said.expires);
     }
     let order = order(&args, &catalogue, personal.clock().now())?;
     let preview = personal.authority().preview_grants(&owner_subject(), &order).await?;
     let opened = holdings::opened_by(&preview, &personal, &catalogue).await?;
-    terminal::note(&said(&opened));
+    terminal::note(&opens(&opened));
     if asked && !agreed()? {
         bail!("nothing was made");
     }
@@ -109,7 +118,7 @@ fn order(args: &CreateArgs, catalogue: &Catalogue, now: Instant) -> anyhow::Resu
 }
 
 /// When a grant ends, by the owner's words.
-pub(super) fn ends(text: Option<&str>, now: Instant) -> Result<Option<Instant>, Usage> {
+pub(crate) fn ends(text: Option<&str>, now: Instant) -> Result<Option<Instant>, Usage> {
     match text {
         None => Ok(Some(now.plus_seconds(DEFAULT_GRANT_SECONDS))),
         Some("never") => Ok(None),
@@ -126,7 +135,7 @@ fn agreed() -> anyhow::Result<bool> {
 }
 
 /// What a grant opens, in one line: records and fields, stream by stream.
-fn said(opened: &[Held]) -> String {
+pub(crate) fn opens(opened: &[Held]) -> String {
     let total: u64 = opened.iter().map(|held| held.records).sum();
     let each: Vec<String> = opened
         .iter()

@@ -5,9 +5,10 @@ use pdpp_client::Request;
 use serde_json::Value;
 
 use super::filter::FilterArgs;
-use super::layout::{Page, cut, grouped, one_line, width_of};
 use super::source::SourceArgs;
 use super::{output, picture, target};
+use crate::layout::{Page, cut, one_line, width_of};
+use crate::screen::number;
 use crate::terminal;
 
 /// Where nobody says how wide the page is, a picture is not wider than this.
@@ -58,6 +59,7 @@ pub(super) struct AggregateArgs {
 pub(super) async fn run(args: AggregateArgs) -> anyhow::Result<()> {
     let (url, stream) = target::one(args.words, args.source.is_fixed())?;
     let source = args.source.connect(url).await?;
+    let connection_id = source.connection(&stream, args.connection_id)?;
     let request = args
         .filter
         .apply(Request::get(["v1", "streams", &stream, "aggregate"]))?
@@ -68,7 +70,7 @@ pub(super) async fn run(args: AggregateArgs) -> anyhow::Result<()> {
         .maybe("granularity", args.granularity)
         .maybe("time_zone", args.time_zone)
         .maybe("limit", args.limit.map(|limit| limit.to_string()))
-        .maybe("connection_id", args.connection_id);
+        .maybe("connection_id", connection_id);
     let answer = source.json(&request).await?;
     if output::for_programs(args.source.format(), &answer)? {
         return Ok(());
@@ -80,12 +82,12 @@ fn show(answer: &Value) -> anyhow::Result<()> {
     let page = Page::here();
     let text = |name: &str| answer.get(name).and_then(Value::as_str);
     let records = answer.get("filtered_record_count").and_then(Value::as_u64);
-    let of = records.map(|count| format!(" of {} records", grouped(count))).unwrap_or_default();
+    let of = records.map(|count| format!(" of {} records", number(count))).unwrap_or_default();
     let metric = text("metric").unwrap_or_default();
     let what = text("field").map_or_else(|| metric.to_owned(), |field| format!("{metric}({field})"));
     let Some(groups) = answer.get("groups").and_then(Value::as_array) else {
         let value = answer.get("value").cloned().unwrap_or_default();
-        let value = value.as_u64().map_or_else(|| plain(&value), grouped);
+        let value = value.as_u64().map_or_else(|| plain(&value), number);
         page.text("", &format!("{what}: {value}{of}"))?;
         return Ok(());
     };
@@ -111,7 +113,7 @@ fn show(answer: &Value) -> anyhow::Result<()> {
         None | Some(0) => {}
         Some(other) => page.text(
             "",
-            &format!("{} more records are in groups not shown; --limit shows more groups", grouped(other)),
+            &format!("{} more records are in groups not shown; --limit shows more groups", number(other)),
         )?,
     }
     Ok(())
@@ -120,7 +122,7 @@ fn show(answer: &Value) -> anyhow::Result<()> {
 /// Each group on a line: its name, its number, and a bar in what room is left.
 fn bars(page: Page, groups: &[(String, u64)]) -> anyhow::Result<()> {
     let room = page.width().unwrap_or(USUAL_WIDTH);
-    let numbers: Vec<String> = groups.iter().map(|(_, count)| grouped(*count)).collect();
+    let numbers: Vec<String> = groups.iter().map(|(_, count)| number(*count)).collect();
     let number_width = numbers.iter().map(String::len).max().unwrap_or(0);
     let longest = groups.iter().map(|(key, _)| width_of(key)).max().unwrap_or(0);
     let key_width = longest.min((room / 3).max(6)).min(room.saturating_sub(number_width + 1).max(1));

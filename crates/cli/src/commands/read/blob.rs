@@ -64,7 +64,8 @@ pub(super) async fn run(args: BlobArgs) -> anyhow::Result<()> {
         return Err(wrong(format!("{} exists; --force overwrites it", path.display())).into());
     }
     let source = args.source.connect(url).await?;
-    let blob = read(&source, &blob_id, args.connection_id.as_deref()).await?;
+    let connection_id = source.named_connection(args.connection_id);
+    let blob = read(&source, &blob_id, connection_id.as_deref()).await?;
     let sha256 = hex(&Sha256::digest(&blob.bytes));
     if let Some(expected) = blob_id.strip_prefix("blob_sha256_")
         && !expected.eq_ignore_ascii_case(&sha256)

@@ -7,9 +7,9 @@ use pdpp_evidence::{
 };
 use serde_json::{Map, Value};
 
-use super::layout::Page;
 use super::source::{Source, SourceArgs};
 use super::{command, output, target};
+use crate::layout::Page;
 use crate::terminal;
 
 /// How much of a field a person sees before the command that reads it all.
@@ -42,8 +42,10 @@ pub(super) struct FetchArgs {
 }
 
 pub(super) async fn run(args: FetchArgs) -> anyhow::Result<()> {
-    let (url, record) = target::record(args.words, args.source.is_fixed(), args.connection_id.as_deref())?;
+    let (url, mut record) =
+        target::record(args.words, args.source.is_fixed(), args.connection_id.as_deref())?;
     let source = args.source.connect(url).await?;
+    record.connection_id = source.connection(&record.stream, record.connection_id)?;
     let request = Request::get(["v1", "streams", &record.stream, "records", &record.record_id])
         .maybe("connection_id", record.connection_id.as_deref())
         .each("fields", args.fields)

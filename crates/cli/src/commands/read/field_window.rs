@@ -5,11 +5,11 @@ use pdpp_client::Request;
 use pdpp_evidence::{FieldTarget, FieldWindowRead, RecordHandle};
 use serde_json::{Value, json};
 
-use super::layout::{Cell, Page, grouped, plain};
 use super::query_records::words;
 use super::source::SourceArgs;
 use super::{command, output, target};
-use crate::terminal;
+use crate::layout::{Cell, Page, plain};
+use crate::{screen, terminal};
 
 /// Read a bounded piece of one field
 ///
@@ -54,8 +54,10 @@ pub(super) struct FieldWindowArgs {
 }
 
 pub(super) async fn run(args: FieldWindowArgs) -> anyhow::Result<()> {
-    let (url, record) = target::record(args.words, args.source.is_fixed(), args.connection_id.as_deref())?;
+    let (url, mut record) =
+        target::record(args.words, args.source.is_fixed(), args.connection_id.as_deref())?;
     let source = args.source.connect(url).await?;
+    record.connection_id = source.connection(&record.stream, record.connection_id)?;
     let number = |value: Option<u64>| value.map(|value| value.to_string());
     let request =
         Request::get(["v1", "streams", &record.stream, "records", &record.record_id, "field-window"])
@@ -114,9 +116,9 @@ fn show(record: &RecordHandle, field: &str, answer: &Value) -> anyhow::Result<()
 
 /// Which part of how much: `chars 1,000–1,256 of 4,096`.
 pub(super) fn place(start: u64, end: u64, total: Option<u64>, whole: bool) -> String {
-    let of = total.map(|total| format!(" of {}", grouped(total))).unwrap_or_default();
+    let of = total.map(|total| format!(" of {}", screen::number(total))).unwrap_or_default();
     let status = if whole { "complete" } else { "truncated" };
-    format!("chars {}–{}{of} · preview_status={status}", grouped(start), grouped(end))
+    format!("chars {}–{}{of} · preview_status={status}", screen::number(start), screen::number(end))
 }
 
 fn emphasise(cells: &mut [Cell], from: u64, to: u64) {

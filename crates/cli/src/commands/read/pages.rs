@@ -5,10 +5,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use pdpp_client::Request;
 use serde_json::Value;
 
-use super::layout::grouped;
 use super::output::{self, Format};
 use super::source::Source;
 use crate::exit::{EndCode, Ended};
+use crate::screen::number;
 use crate::terminal;
 
 /// How many items a page has when all are wanted and nobody says otherwise.
@@ -70,7 +70,7 @@ impl PageArgs {
             dress(&mut page);
             let count = page.get("data").and_then(Value::as_array).map_or(0, Vec::len);
             read += count;
-            progress.set_message(format!("{} so far", grouped(u64::try_from(read).unwrap_or(u64::MAX))));
+            progress.set_message(format!("{} so far", number(u64::try_from(read).unwrap_or(u64::MAX))));
             let next = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
             let ended = next.is_none() || page.get("has_more").and_then(Value::as_bool) == Some(false);
             empty = if count == 0 { empty + 1 } else { 0 };

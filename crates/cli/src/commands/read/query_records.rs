@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 use super::command::Flag;
 use super::filter::FilterArgs;
-use super::layout::{Page, grouped};
 use super::pages::PageArgs;
 use super::source::{Source, SourceArgs};
 use super::target::{self, wrong};
 use super::{command, output};
 use crate::exit::Ended;
+use crate::layout::Page;
+use crate::screen::number;
 use crate::terminal;
 
 /// A cell shows no more than this of a value.
@@ -70,6 +71,7 @@ pub(super) struct QueryRecordsArgs {
 pub(super) async fn run(mut args: QueryRecordsArgs) -> anyhow::Result<()> {
     let (url, stream) = target::one(std::mem::take(&mut args.words), args.source.is_fixed())?;
     let source = args.source.connect(url).await?;
+    args.connection_id = source.connection(&stream, args.connection_id.take())?;
     let base = args.request(&stream)?;
     let request = |cursor: Option<&str>| match cursor {
         // The cursor already knows which changes it is about.
@@ -188,8 +190,8 @@ fn show(source: &Source, stream: &str, answer: &Value) -> anyhow::Result<()> {
 
 fn summary(shown: usize, answer: &Value) -> String {
     let noun = if shown == 1 { "record" } else { "records" };
-    let shown = grouped(u64::try_from(shown).unwrap_or(u64::MAX));
-    let total = answer.pointer("/meta/count/value").and_then(Value::as_u64).map(grouped);
+    let shown = number(u64::try_from(shown).unwrap_or(u64::MAX));
+    let total = answer.pointer("/meta/count/value").and_then(Value::as_u64).map(number);
     let more = answer.get("next_cursor").is_some_and(Value::is_string);
     match (total, more) {
         (Some(total), _) => format!("{shown} of {total} records"),
@@ -225,7 +227,7 @@ fn cell(value: Option<&Value>) -> String {
                 return text.into_owned();
             }
             let head: String = text.chars().take(CELL_CHARS).collect();
-            format!("{head}… ({} chars)", grouped(u64::try_from(total).unwrap_or(u64::MAX)))
+            format!("{head}… ({} chars)", number(u64::try_from(total).unwrap_or(u64::MAX)))
         }
     }
 }

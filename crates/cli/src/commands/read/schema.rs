@@ -4,10 +4,10 @@ use clap::{Args, ValueEnum};
 use pdpp_client::Request;
 use serde_json::Value;
 
-use super::layout::Page;
 use super::output::{self, Format};
 use super::source::SourceArgs;
 use super::{command, target};
+use crate::layout::Page;
 
 /// See which streams and fields you can read, and what each field can do
 ///

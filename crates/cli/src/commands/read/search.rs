@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::command::Flag;
 use super::filter::FilterArgs;
-use super::layout::{Cell, Page, grouped, marked, plain};
 use super::pages::PageArgs;
 use super::query_records::words;
 use super::source::{Source, SourceArgs};
 use super::{command, field_window, output, target};
-use crate::terminal;
+use crate::layout::{Cell, Page, marked, plain};
+use crate::{screen, terminal};
 
 /// A preview is at most this long on a terminal.
 const PREVIEW_CHARS: usize = 240;
@@ -81,6 +81,7 @@ impl Mode {
 pub(super) async fn run(mut args: SearchArgs) -> anyhow::Result<()> {
     let (url, query) = target::query(std::mem::take(&mut args.words), args.source.is_fixed())?;
     let source = args.source.connect(url).await?;
+    args.connection_id = source.named_connection(args.connection_id.take());
     let base = Request::get(["v1", "search"].into_iter().chain(args.mode.name()))
         .query("q", &query)
         .each("streams", args.stream.iter().map(String::as_str))
@@ -217,10 +218,10 @@ fn remarks(shown: usize, answer: &Value) -> Vec<String> {
     if let Some(count) = meta("/count").and_then(Value::as_u64) {
         let about =
             if meta("/count_accuracy").and_then(Value::as_str) == Some("exact") { "" } else { "at least " };
-        let shown = grouped(u64::try_from(shown).unwrap_or(u64::MAX));
+        let shown = screen::number(u64::try_from(shown).unwrap_or(u64::MAX));
         lines.push(format!(
             "{shown} of {about}{} matching records; a preview is at most {PREVIEW_CHARS} characters",
-            grouped(count)
+            screen::number(count)
         ));
     }
     if meta("/recall/complete").and_then(Value::as_bool) == Some(false) {

@@ -6,7 +6,7 @@ use clap::Args;
 use pdpp_client::{Answer, Client, ClientError, Limits, ProviderUrl, Request};
 use serde_json::Value;
 
-use super::local;
+use super::local::{self, Holdings};
 use super::output::{self, Format};
 use super::target::wrong;
 use crate::credential::CacheArgs;
@@ -54,6 +54,8 @@ pub(super) struct Source {
     client: Client,
     /// For commands that are printed.
     pub(super) place: Place,
+    /// What a data directory holds.
+    holdings: Option<Holdings>,
     /// A cache directory that was named, for the same.
     pub(super) cache_root: Option<String>,
 }
@@ -72,11 +74,12 @@ impl SourceArgs {
     /// the only connected server, that over the address `pdpp serve` has by default.
     pub(super) async fn connect(&self, word: Option<String>) -> anyhow::Result<Source> {
         if let Some(data) = &self.data {
-            let client = local::client(data, self.passphrase).await?;
+            let (client, holdings) = local::client(data, self.passphrase).await?;
             let whole = std::path::absolute(data).unwrap_or_else(|_| data.clone());
             return Ok(Source {
                 client,
                 place: Place::Directory(whole.display().to_string()),
+                holdings: Some(holdings),
                 cache_root: None,
             });
         }
@@ -86,7 +89,7 @@ impl SourceArgs {
         let client = Client::http(&url, found.bearer, Limits::default())
             .map_err(|error| Ended::new(EndCode::Other, error.to_string()))?;
         let cache_root = self.cache.given().map(|root| root.display().to_string());
-        Ok(Source { client, place: Place::Server(url.to_string()), cache_root })
+        Ok(Source { client, place: Place::Server(url.to_string()), holdings: None, cache_root })
     }
 }
 
@@ -110,6 +113,22 @@ impl Source {
         }
         let body = serde_json::from_slice::<Value>(&answer.body).unwrap_or_default();
         Err(self.refusal(answer.status, &body, answer.request_id.as_deref()))
+    }
+
+    /// The connection to name to the server.
+    pub(super) fn connection(&self, stream: &str, given: Option<String>) -> Result<Option<String>, Ended> {
+        match &self.holdings {
+            Some(holdings) => holdings.connection(stream, given),
+            None => Ok(given),
+        }
+    }
+
+    /// The connection that was named, by its id.
+    pub(super) fn named_connection(&self, given: Option<String>) -> Option<String> {
+        match &self.holdings {
+            Some(holdings) => given.map(|given| holdings.named(given)),
+            None => given,
+        }
     }
 
     /// What people call it.
@@ -152,6 +171,11 @@ impl Source {
             .collect();
         if !ids.is_empty() {
             message = format!("{message} Choose with --connection-id: {}", ids.join(", "));
+        } else if let Some(holdings) = &self.holdings
+            && status == 400
+            && message.contains("`connection_id`")
+        {
+            message = format!("{message} Here that is --connection-id: {}", holdings.labels().join(", "));
         }
         if let (401, Place::Server(url)) = (status, &self.place) {
             message = format!("{message} `pdpp connect {url}` gets a new credential.");

@@ -4,9 +4,10 @@ use clap::Args;
 use pdpp_client::Request;
 use serde_json::{Value, json};
 
-use super::layout::{Page, grouped};
 use super::source::SourceArgs;
 use super::{command, output, target};
+use crate::layout::Page;
+use crate::screen::number;
 use crate::terminal;
 
 /// List the streams you can read, with their sizes
@@ -46,7 +47,7 @@ pub(super) async fn run(args: StreamsArgs) -> anyhow::Result<()> {
         .iter()
         .map(|stream| {
             let text = |name: &str| stream.get(name).and_then(Value::as_str);
-            let count = stream.get("record_count").and_then(Value::as_u64).map(grouped);
+            let count = stream.get("record_count").and_then(Value::as_u64).map(number);
             let label = text("display_name").or_else(|| text("connection_id"));
             [
                 text("name").map(str::to_owned),

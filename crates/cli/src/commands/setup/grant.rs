@@ -1,16 +1,19 @@
 //! Under which grant the adapter reads: one that is there, one made now, or a server's.
 
 use anyhow::Context as _;
-use pdpp_auth::{
-    DEFAULT_GRANT_SECONDS, GrantOrder, GrantState, SelectionArgs, local_client_id, parse_selections,
-    state_of_grant,
-};
+use pdpp_auth::{GrantOrder, GrantState, SelectionArgs, local_client_id, parse_selections, state_of_grant};
 use pdpp_server::{LocalGrants, Personal, owner_subject};
 use pdpp_wire::{AccessMode, Grant, GrantId, Instant};
 
 use super::{HostName, SetupArgs, provider};
+use crate::commands::grant::choose::{self, Said};
+use crate::commands::grant::create::{ends, opens};
 use crate::exit::Usage;
-use crate::moment;
+use crate::{asking, holdings, moment, terminal};
+
+/// What to do when nobody can be asked.
+const NOTHING_TO_READ: &str = "say what the assistant may read: --stream NAME[:FIELD,...] makes a grant, --grant ID takes one of \
+                               `pdpp grant list`, --provider-url URL reads from a server";
 
 /// The adapter's arguments, and what was made for them.
 pub(super) struct Source {
@@ -41,10 +44,10 @@ pub(super) async fn choose(args: &SetupArgs) -> anyhow::Result<Source> {
     let data = args.data.path()?;
     let personal = Personal::open_existing(&data)?;
     let (ids, made) = if args.grant.is_empty() {
-        if args.stream.is_empty() {
-            (vec![only_grant(&personal, args).await?], false)
-        } else {
-            (make(args, &personal).await?, true)
+        let own = if args.stream.is_empty() { only_grant(&personal, args).await? } else { None };
+        match own {
+            Some(id) => (vec![id], false),
+            None => (make(args, &personal).await?, true),
         }
     } else {
         let parse = |text: &String| GrantId::parse(text.as_str()).map_err(|fault| Usage(fault.to_string()));
@@ -71,19 +74,29 @@ pub(super) async fn choose(args: &SetupArgs) -> anyhow::Result<Source> {
     Ok(Source { arguments, said: Some(said), made, personal: Some(personal) })
 }
 
+/// Makes a grant for what was said, or is said now on a terminal.
 async fn make(args: &SetupArgs, personal: &Personal) -> anyhow::Result<Vec<GrantId>> {
+    let mut said = Said {
+        client: Some(client_name(args.host).to_owned()),
+        stream: args.stream.clone(),
+        since: args.since.clone(),
+        expires: args.expires.clone(),
+    };
+    let is_asked = said.stream.is_empty();
+    if is_asked && (args.yes || !asking::is_answered()) {
+        return Err(Usage(NOTHING_TO_READ.to_owned()).into());
+    }
     args.passphrase.require(personal).await?;
+    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    if is_asked {
+        choose::missing(&mut said, personal, &catalogue).await?;
+    }
     let now = personal.clock().now();
     let past = |text: &Option<String>| text.as_deref().map(|text| moment::parse_past(text, now)).transpose();
     let (since, until) =
-        (past(&args.since)?.map(Instant::to_rfc3339), past(&args.until)?.map(Instant::to_rfc3339));
-    let expires_at = match args.expires.as_deref() {
-        None => Some(now.plus_seconds(DEFAULT_GRANT_SECONDS)),
-        Some("never") => None,
-        Some(text) => Some(moment::parse_future(text, now)?),
-    };
+        (past(&said.since)?.map(Instant::to_rfc3339), past(&args.until)?.map(Instant::to_rfc3339));
     let selection = SelectionArgs {
-        streams: &args.stream,
+        streams: &said.stream,
         connection: args.connection.as_deref(),
         since: since.as_deref(),
         until: until.as_deref(),
@@ -91,15 +104,16 @@ async fn make(args: &SetupArgs, personal: &Personal) -> anyhow::Result<Vec<Grant
         purpose_description: None,
         access_mode: AccessMode::Continuous,
     };
-    let catalogue = personal.store().catalogue(&owner_subject()).await?;
     let selections = parse_selections(&catalogue, &selection)?;
+    let expires_at = ends(said.expires.as_deref(), now)?;
     let order = GrantOrder { client_id: local_client_id(client_name(args.host)), selections, expires_at };
     let issued = personal.authority().create_grants(&owner_subject(), order).await?;
+    terminal::note(&opens(&holdings::opened_by(&issued.grants, personal, &catalogue).await?));
     Ok(issued.grants.into_iter().map(|grant| grant.grant_id).collect())
 }
 
 /// The one active grant this program already has.
-async fn only_grant(personal: &Personal, args: &SetupArgs) -> anyhow::Result<GrantId> {
+async fn only_grant(personal: &Personal, args: &SetupArgs) -> anyhow::Result<Option<GrantId>> {
     let client = local_client_id(client_name(args.host));
     let now = personal.clock().now();
     let mut found = Vec::new();
@@ -111,15 +125,7 @@ async fn only_grant(personal: &Personal, args: &SetupArgs) -> anyhow::Result<Gra
             found.push(stored.grant_id);
         }
     }
-    match found.as_slice() {
-        [id] => Ok(id.clone()),
-        _ => Err(Usage(
-            "say what the assistant may read: --stream NAME[:FIELD,...] makes a grant, --grant ID takes one of \
-             `pdpp grant list`, --provider-url URL reads from a server"
-                .to_owned(),
-        )
-        .into()),
-    }
+    Ok(if let [id] = found.as_slice() { Some(id.clone()) } else { None })
 }
 
 fn client_name(host: HostName) -> &'static str {

@@ -57,12 +57,46 @@ impl Entry {
     }
 }
 
+/// Where an account keeps things.
+#[derive(Debug, PartialEq, Eq)]
+struct Places {
+    home: PathBuf,
+    config: PathBuf,
+}
+
+impl Places {
+    /// What the environment says, on each system in its own way.
+    fn of(os: &str, said: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let path = |name: &str| said(name).map(PathBuf::from);
+        let home = path(if os == "windows" { "USERPROFILE" } else { "HOME" })?;
+        let config = match os {
+            "windows" => path("APPDATA").unwrap_or_else(|| home.join("AppData").join("Roaming")),
+            "macos" => home.join("Library").join("Application Support"),
+            _ => path("XDG_CONFIG_HOME")
+                .filter(|path| path.is_absolute())
+                .unwrap_or_else(|| home.join(".config")),
+        };
+        Some(Self { home, config })
+    }
+
+    /// An account whose environment says nothing may still have a home.
+    fn said_by_the_system() -> Option<Self> {
+        let dirs = BaseDirs::new()?;
+        Some(Self { home: dirs.home_dir().to_owned(), config: dirs.config_dir().to_owned() })
+    }
+}
+
 impl Host {
     /// Where the program keeps its configuration on this platform.
     pub(super) fn find(name: HostName) -> anyhow::Result<Self> {
-        let dirs = BaseDirs::new().context("this account has no home directory")?;
-        let own = |variable_name: &str, usual: PathBuf| variable(variable_name).map_or(usual, PathBuf::from);
-        let (home, config) = (dirs.home_dir().to_owned(), dirs.config_dir().to_owned());
+        let places = Places::of(std::env::consts::OS, variable).or_else(Places::said_by_the_system);
+        Ok(Self::at(name, places.context("this account has no home directory")?, variable))
+    }
+
+    /// The same for any account: where it keeps things, and what its environment says.
+    fn at(name: HostName, places: Places, said: impl Fn(&str) -> Option<String>) -> Self {
+        let own = |variable_name: &str, usual: PathBuf| said(variable_name).map_or(usual, PathBuf::from);
+        let Places { home, config } = places;
         let (title, word, file, format) = match name {
             HostName::ClaudeCode => {
                 let file = own("CLAUDE_CONFIG_DIR", home).join(".claude.json");
@@ -85,7 +119,7 @@ impl Host {
                 ("VS Code", "vscode", file, Format::Json("servers", true))
             }
         };
-        Ok(Self { title, word, file, format })
+        Self { title, word, file, format }
     }
 
     /// The text with the entry in it, or without it. Everything else stays byte for byte.
@@ -120,5 +154,71 @@ impl Host {
         };
         let found = found.with_context(|| format!("{} cannot be read", self.file.display()))?;
         Ok(found.as_ref().and_then(Entry::read))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use HostName::{ClaudeCode, ClaudeDesktop, Codex, Cursor, Vscode};
+
+    use super::*;
+
+    /// Where each program looks, given a system and its variables.
+    fn files(os: &str, variables: &[(&str, &str)]) -> Vec<String> {
+        let said =
+            |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
+        let file = |name: HostName| {
+            let host = Host::at(name, Places::of(os, said).unwrap(), said);
+            host.file.to_string_lossy().replace('\\', "/")
+        };
+        [ClaudeCode, ClaudeDesktop, Codex, Cursor, Vscode].map(file).to_vec()
+    }
+
+    #[test]
+    fn each_system_keeps_configuration_in_its_own_place() {
+        let linux = [
+            "/srv/ana/.claude.json",
+            "/srv/ana/.config/Claude/claude_desktop_config.json",
+            "/srv/ana/.codex/config.toml",
+            "/srv/ana/.cursor/mcp.json",
+            "/srv/ana/.config/Code/User/mcp.json",
+        ];
+        assert_eq!(files("linux", &[("HOME", "/srv/ana")]), linux);
+        let macos = [
+            "/mac/ana/.claude.json",
+            "/mac/ana/Library/Application Support/Claude/claude_desktop_config.json",
+            "/mac/ana/.codex/config.toml",
+            "/mac/ana/.cursor/mcp.json",
+            "/mac/ana/Library/Application Support/Code/User/mcp.json",
+        ];
+        assert_eq!(files("macos", &[("HOME", "/mac/ana"), ("XDG_CONFIG_HOME", "/elsewhere")]), macos);
+        let windows = [
+            "C:/People/ana/.claude.json",
+            "D:/Roaming/Claude/claude_desktop_config.json",
+            "C:/People/ana/.codex/config.toml",
+            "C:/People/ana/.cursor/mcp.json",
+            "D:/Roaming/Code/User/mcp.json",
+        ];
+        let variables = [("USERPROFILE", r"C:\People\ana"), ("APPDATA", r"D:\Roaming"), ("HOME", "/c/ana")];
+        assert_eq!(files("windows", &variables), windows);
+    }
+
+    #[test]
+    fn what_the_environment_says_goes_first() {
+        let variables = [
+            ("HOME", "/srv/ana"),
+            ("XDG_CONFIG_HOME", "/srv/ana/settings"),
+            ("CLAUDE_CONFIG_DIR", "/srv/claude"),
+            ("CODEX_HOME", "/srv/codex"),
+        ];
+        let found = files("linux", &variables);
+        assert_eq!(found[0], "/srv/claude/.claude.json");
+        assert_eq!(found[1], "/srv/ana/settings/Claude/claude_desktop_config.json");
+        assert_eq!(found[2], "/srv/codex/config.toml");
+        assert_eq!(Places::of("linux", |name| (name == "XDG_CONFIG_HOME").then(|| "x".to_owned())), None);
+        let relative = [("HOME", "/srv/ana"), ("XDG_CONFIG_HOME", "settings")];
+        assert_eq!(files("linux", &relative)[4], "/srv/ana/.config/Code/User/mcp.json");
+        let bare = files("windows", &[("USERPROFILE", "C:/People/ana")]);
+        assert_eq!(bare[1], "C:/People/ana/AppData/Roaming/Claude/claude_desktop_config.json");
     }
 }

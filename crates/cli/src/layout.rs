@@ -16,10 +16,14 @@ const NARROWEST_COLUMN: usize = 8;
 /// A terminal cannot be narrower than this for us.
 const NARROWEST: usize = 12;
 const GAP: usize = 2;
+/// Below so many columns a table that must not be cut becomes blocks.
+const NARROW: usize = 60;
+/// The one column that may be cut keeps so much.
+const LOOSEST: usize = 24;
 
 /// Where a command prints to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Page {
+pub(crate) struct Page {
     /// Columns; none in a pipe, where lines are as long as they are.
     width: Option<usize>,
     colour: bool,
@@ -27,21 +31,21 @@ pub(super) struct Page {
 
 /// A character, and whether it is emphasised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) c: char,
-    pub(super) strong: bool,
+pub(crate) struct Cell {
+    pub(crate) c: char,
+    pub(crate) strong: bool,
 }
 
 impl Page {
     /// The page of this process.
-    pub(super) fn here() -> Self {
+    pub(crate) fn here() -> Self {
         let watched = terminal::is_watched();
         let said = variable("COLUMNS").and_then(|text| text.parse::<usize>().ok()).filter(|width| *width > 0);
         let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         let width = said.or_else(|| watched.then(seen).flatten());
-        let dumb = variable("TERM").is_some_and(|term| term == "dumb");
+        let plain = variable("TERM").is_none_or(|term| term == "dumb");
         let forced = variable("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-        let colour = variable("NO_COLOR").is_none() && (forced || (watched && !dumb));
+        let colour = variable("NO_COLOR").is_none() && (forced || (watched && !plain));
         Self { width: width.map(|width| width.max(NARROWEST)), colour }
     }
 
@@ -51,17 +55,22 @@ impl Page {
     }
 
     /// The columns there are, where that is known.
-    pub(super) fn width(&self) -> Option<usize> {
+    pub(crate) fn width(&self) -> Option<usize> {
         self.width
     }
 
+    /// Whether colours are wanted: on a terminal, unless `NO_COLOR` is set or the terminal is a plain one.
+    pub(crate) fn is_coloured(&self) -> bool {
+        self.colour
+    }
+
     /// Prints text, wrapped, each line after `lead`.
-    pub(super) fn text(&self, lead: &str, text: &str) -> io::Result<()> {
+    pub(crate) fn text(&self, lead: &str, text: &str) -> io::Result<()> {
         self.cells(lead, &plain(text))
     }
 
     /// Prints a label and text of a record, the further lines set in, so that none of them can pass for ours.
-    pub(super) fn entry(&self, label: &str, text: &str) -> io::Result<()> {
+    pub(crate) fn entry(&self, label: &str, text: &str) -> io::Result<()> {
         let room = self.width.map(|width| width.saturating_sub(2).max(4));
         for (index, line) in wrap(&plain(&format!("{label}{text}")), room).iter().enumerate() {
             let lead = if index == 0 { "" } else { "  " };
@@ -71,7 +80,7 @@ impl Page {
     }
 
     /// Prints text with emphasis, wrapped, each line after `lead`.
-    pub(super) fn cells(&self, lead: &str, cells: &[Cell]) -> io::Result<()> {
+    pub(crate) fn cells(&self, lead: &str, cells: &[Cell]) -> io::Result<()> {
         let room = self.width.map(|width| width.saturating_sub(width_of(lead)).max(4));
         let bracketed = if self.colour { None } else { Some(bracketed(cells)) };
         for line in wrap(bracketed.as_deref().unwrap_or(cells), room) {
@@ -81,38 +90,33 @@ impl Page {
     }
 
     /// Prints a heading.
-    pub(super) fn heading(&self, text: &str) -> io::Result<()> {
+    pub(crate) fn heading(&self, text: &str) -> io::Result<()> {
         let strong = |cell: Cell| Cell { strong: self.colour, ..cell };
         self.cells("", &plain(text).into_iter().map(strong).collect::<Vec<_>>())
     }
 
     /// Prints rows in aligned columns, cut to the page; on a narrow one, each row becomes a block of lines.
-    pub(super) fn table(&self, headings: &[String], rows: &[Vec<String>]) -> io::Result<()> {
-        if rows.is_empty() {
-            return terminal::line("(none)");
+    pub(crate) fn table(&self, headings: &[String], rows: &[Vec<String>]) -> io::Result<()> {
+        let Some((rows, mut widths)) = measured(headings, rows) else { return terminal::line("(none)") };
+        if self.fit(&mut widths) { aligned(headings, &rows, &widths) } else { self.blocks(headings, &rows) }
+    }
+
+    /// Prints rows in aligned columns of which none is cut but one: the others hold ids, which people copy. Rows that are
+    /// wider than the page run over its edge, or become blocks where the page is narrow.
+    pub(crate) fn whole_table(
+        &self,
+        headings: &[String],
+        rows: &[Vec<String>],
+        loose: Option<usize>,
+    ) -> io::Result<()> {
+        let Some((rows, mut widths)) = measured(headings, rows) else { return terminal::line("(none)") };
+        let Some(room) = self.width else { return aligned(headings, &rows, &widths) };
+        let over = (widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)).saturating_sub(room);
+        if let Some(width) = loose.and_then(|column| widths.get_mut(column)) {
+            *width = width.saturating_sub(over).max(LOOSEST.min(*width));
         }
-        let rows: Vec<Vec<String>> =
-            rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()).collect();
-        let mut widths: Vec<usize> = headings.iter().map(|heading| width_of(heading)).collect();
-        for row in &rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(width_of(cell));
-            }
-        }
-        if !self.fit(&mut widths) {
-            return self.blocks(headings, &rows);
-        }
-        for row in std::iter::once(headings).chain(rows.iter().map(Vec::as_slice)) {
-            let mut line = String::new();
-            for (cell, width) in row.iter().zip(&widths) {
-                let cell = cut(cell, *width);
-                let pad = (*width + GAP).saturating_sub(width_of(&cell));
-                // Writing to a string does not fail.
-                let _ = write!(line, "{cell}{:pad$}", "");
-            }
-            terminal::verbatim(line.trim_end())?;
-        }
-        Ok(())
+        let fits = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) <= room;
+        if fits || room >= NARROW { aligned(headings, &rows, &widths) } else { self.blocks(headings, &rows) }
     }
 
     /// Takes room from the widest column until the row fits; false when that would leave too little.
@@ -143,6 +147,33 @@ impl Page {
         }
         Ok(())
     }
+}
+
+/// Rows as they will be shown, and how wide each column would like to be; nothing where there are no rows.
+fn measured(headings: &[String], rows: &[Vec<String>]) -> Option<(Vec<Vec<String>>, Vec<usize>)> {
+    let one_line_each = |row: &Vec<String>| row.iter().map(|cell| one_line(cell)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(one_line_each).collect();
+    let mut widths: Vec<usize> = headings.iter().map(|heading| width_of(heading)).collect();
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(width_of(cell));
+        }
+    }
+    (!rows.is_empty()).then_some((rows, widths))
+}
+
+fn aligned(headings: &[String], rows: &[Vec<String>], widths: &[usize]) -> io::Result<()> {
+    for row in std::iter::once(headings).chain(rows.iter().map(Vec::as_slice)) {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            let cell = cut(cell, *width);
+            let pad = (*width + GAP).saturating_sub(width_of(&cell));
+            // Writing to a string does not fail.
+            let _ = write!(line, "{cell}{:pad$}", "");
+        }
+        terminal::verbatim(line.trim_end())?;
+    }
+    Ok(())
 }
 
 /// Emphasis in colour; every line ends what it began.
@@ -182,12 +213,12 @@ fn bracketed(cells: &[Cell]) -> Vec<Cell> {
 }
 
 /// Text that cannot control a terminal, as cells.
-pub(super) fn plain(text: &str) -> Vec<Cell> {
+pub(crate) fn plain(text: &str) -> Vec<Cell> {
     terminal::safe(text).chars().map(|c| Cell { c, strong: false }).collect()
 }
 
 /// Text whose matches stand between `<mark>` and `</mark>`. Matches with only space between them become one.
-pub(super) fn marked(text: &str) -> Vec<Cell> {
+pub(crate) fn marked(text: &str) -> Vec<Cell> {
     let safe = terminal::safe(text);
     let mut cells: Vec<Cell> = Vec::with_capacity(safe.len());
     for (index, piece) in safe.split("<mark>").enumerate() {
@@ -206,7 +237,7 @@ pub(super) fn marked(text: &str) -> Vec<Cell> {
 }
 
 /// Lines no wider than the room, broken at spaces where there are any.
-pub(super) fn wrap(cells: &[Cell], room: Option<usize>) -> Vec<Vec<Cell>> {
+pub(crate) fn wrap(cells: &[Cell], room: Option<usize>) -> Vec<Vec<Cell>> {
     let mut lines = Vec::new();
     for line in cells.split(|cell| cell.c == '\n') {
         let Some(room) = room else {
@@ -234,6 +265,12 @@ pub(super) fn wrap(cells: &[Cell], room: Option<usize>) -> Vec<Vec<Cell>> {
     lines
 }
 
+/// Text on lines no wider than the room.
+pub(crate) fn lines(text: &str, room: usize) -> Vec<String> {
+    let cells: Vec<Cell> = text.chars().map(|c| Cell { c, strong: false }).collect();
+    wrap(&cells, Some(room)).iter().map(|line| painted(line)).collect()
+}
+
 /// How many cells fit.
 fn fitting(cells: &[Cell], room: usize) -> usize {
     let mut used = 0;
@@ -251,18 +288,18 @@ fn columns(c: char) -> usize {
     if c == '\t' { 1 } else { c.width().unwrap_or(0) }
 }
 
-pub(super) fn width_of(text: &str) -> usize {
+pub(crate) fn width_of(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
 /// Text on one line that cannot control a terminal.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let spaced = |c: char| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c };
     terminal::safe(&text.chars().map(spaced).collect::<String>()).into_owned()
 }
 
 /// Text cut to a width, saying so.
-pub(super) fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if width_of(text) <= width {
         return text.to_owned();
     }
@@ -276,19 +313,6 @@ pub(super) fn cut(text: &str, width: usize) -> String {
         out.push(c);
     }
     out.push('…');
-    out
-}
-
-/// `12742` as `12,742`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
     out
 }
 
@@ -326,10 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_in_threes() {
-        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), expected);
-        }
+    fn what_is_cut_says_so() {
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("abcd", 4), "abcd");
     }
