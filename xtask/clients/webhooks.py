@@ -184,7 +184,7 @@ def check(base, token, callback, run):
 
         least = 2 if name == "busy" else 1
         log = attempts(wait_for(f"{path}/deliveries", lambda log: len(attempts(log)) >= least))
-        outcome = (log[0]["outcome"], log[0]["http_status"]) if log else None
+        outcome = (log[0]["outcome"], log[0].get("http_status")) if log else None
         report(f"a receiver that is {name}", None if outcome == MISBEHAVIOUR[name] else f"log={log}")
         for headers, body in Receiver.misused.get(name, []):
             signed.verify(body, headers)

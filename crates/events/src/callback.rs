@@ -28,7 +28,7 @@ impl EventParts {
         if !self.is_allowed(subject_id, client_id, &url).await? {
             let host = url.host_and_port();
             let message = format!(
-                "Events of this client may not be sent to '{host}'. The owner can allow it: pdpp events allow {host} --client {client_id}, or at consent, when it is asked with `event_callback_hosts`."
+                "Events of this client may not be sent to '{host}'. Ask for it at consent with `event_callback_hosts`, or the owner allows it: pdpp events allow {host} --client {client_id}"
             );
             return Err(Denial::new(Code::CallbackNotAllowed, message).param("callback_url").into());
         }
