@@ -3,8 +3,8 @@
 //! The Python and the TypeScript SDK are what most hosts are built on. Each starts `pdpp mcp` over a loaded data
 //! directory, lists what is offered, calls every tool that reads, provokes errors, and checks the results against the
 //! declared output schemas. The calls are in `plan.rs`; the clients are in `xtask/clients`. One more client receives
-//! events, and checks their signatures with a library that is not ours; another, an OAuth client, goes through the flows
-//! of the authorization server.
+//! events, checks their signatures with a library that is not ours, and misbehaves; another, an OAuth client, goes through
+//! the flows of the authorization server.
 
 mod oauth;
 mod plan;

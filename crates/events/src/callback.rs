@@ -2,7 +2,7 @@
 //! whom the owner's server calls.
 
 use pdpp_access::Denial;
-use pdpp_egress::{EgressUrl, Limits, Literals, Loopback, UrlPolicy};
+use pdpp_egress::{EgressUrl, Limits, registered_host};
 use pdpp_store::{EventFault, RegisteredClient};
 use pdpp_wire::{ClientId, Code, SubjectId};
 use serde_json::Value;
@@ -28,7 +28,7 @@ impl EventParts {
         if !self.is_allowed(subject_id, client_id, &url).await? {
             let host = url.host_and_port();
             let message = format!(
-                "Events of this client may not be sent to '{host}'. The owner can allow it: pdpp events allow {host} --client {client_id}"
+                "Events of this client may not be sent to '{host}'. Ask for it at consent with `event_callback_hosts`, or the owner allows it: pdpp events allow {host} --client {client_id}"
             );
             return Err(Denial::new(Code::CallbackNotAllowed, message).param("callback_url").into());
         }
@@ -57,65 +57,17 @@ impl EventParts {
     }
 }
 
-/// The hosts of a client's redirect addresses, and of the address that is its name. A native client's address on this
-/// machine is no registered host: any program here could listen there.
+/// The hosts of a client's redirect addresses, and of the address that is its name.
 fn registered_hosts(client: &RegisteredClient) -> impl Iterator<Item = String> {
     let metadata: Value = serde_json::from_str(&client.metadata).unwrap_or(Value::Null);
     let redirects = metadata.get("redirect_uris").and_then(Value::as_array).cloned().unwrap_or_default();
     let texts = redirects.into_iter().filter_map(|uri| uri.as_str().map(str::to_owned));
     let own = client.client_id.to_string();
-    texts
-        .chain([own])
-        .filter_map(|text| EgressUrl::parse(&text, UrlPolicy::default()).ok().map(|url| url.host_and_port()))
-}
-
-/// Why a text is no host to allow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostFault;
-
-/// Reads `HOST` or `HOST:PORT` as an owner writes it, and gives its normal form.
-pub fn parse_callback_host(text: &str) -> Result<String, HostFault> {
-    let policy = UrlPolicy { loopback: Loopback::Allowed, literals: Literals::Refused };
-    if text.contains(['/', '?', '#', '@']) {
-        return Err(HostFault);
-    }
-    // A port that is usual for the scheme is not written, and this machine is called without encryption.
-    let scheme = |scheme: &str| EgressUrl::parse(&format!("{scheme}://{text}/"), policy).ok();
-    let local = ["localhost", "127.0.0.1", "[::1]"];
-    let is_local = local
-        .iter()
-        .any(|host| text.strip_prefix(host).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')));
-    let url = if is_local { scheme("http") } else { scheme("https") };
-    url.map(|url| url.host_and_port()).ok_or(HostFault)
+    texts.chain([own]).filter_map(|text| registered_host(&text))
 }
 
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", chars.as_str())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_owner_allows_a_host_with_or_without_its_port() {
-        for (written, meant) in [
-            ("hooks.example.org", Some("hooks.example.org")),
-            ("Hooks.Example.ORG:443", Some("hooks.example.org")),
-            ("hooks.example.org:8443", Some("hooks.example.org:8443")),
-            ("localhost:9000", Some("localhost:9000")),
-            ("127.0.0.1:80", Some("127.0.0.1")),
-            ("[::1]:9000", Some("[::1]:9000")),
-            ("https://hooks.example.org", None),
-            ("hooks.example.org/path", None),
-            ("user@hooks.example.org", None),
-            ("10.0.0.1", None),
-            ("hooks", None),
-            ("", None),
-        ] {
-            assert_eq!(parse_callback_host(written).ok().as_deref(), meant, "{written}");
-        }
-    }
 }

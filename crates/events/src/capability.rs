@@ -28,7 +28,7 @@ pub(crate) fn capability(policy: UrlPolicy) -> Value {
         "callback_url": {
             "https_required": true,
             "localhost_exception": policy.loopback == Loopback::Allowed,
-            "host_must_be_registered_or_allowed": true,
+            "host_must_be_registered_or_allowed": true, "asked_at_consent_with": "event_callback_hosts",
         },
         "event_types": EventType::ALL.map(EventType::as_str),
         "envelope": {

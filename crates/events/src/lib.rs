@@ -22,10 +22,10 @@ mod secret_box;
 mod signature;
 mod worker;
 
-pub use callback::{HostFault, parse_callback_host};
 pub use capability::{MAX_ATTEMPTS, RETRY_SECONDS};
 pub use desk::EventDesk;
 pub use parts::{Delivering, EventParts, RESPONSE_WINDOW};
+pub use pdpp_egress::parse_callback_host;
 pub use secret_box::{SecretBox, SecretKey};
 pub use signature::{SignatureFault, verify};
 pub use worker::EventWorker;

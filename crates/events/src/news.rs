@@ -27,17 +27,32 @@ pub(crate) fn plan(
     Authorizer::new(&principal, catalogue).changes_of(&target).ok()
 }
 
+/// Where a change was, and from where to where its events stand for it.
+struct Question {
+    plan: ChangesPlan,
+    since: u64,
+    latest: u64,
+}
+
 impl EventParts {
-    /// What a due event says.
-    pub(crate) async fn saying(&self, due: &DueEvent) -> Result<Saying, StoreError> {
+    /// What due events say.
+    pub(crate) async fn sayings(&self, due: &[DueEvent]) -> Result<Vec<Saying>, StoreError> {
+        let mut questions = Vec::with_capacity(due.len());
+        for event in due {
+            questions.push(self.question(event).await?);
+        }
+        let shown = self.shown(questions).await?;
+        Ok(due.iter().zip(shown).map(|(event, shown)| self.saying(event, shown)).collect())
+    }
+
+    fn saying(&self, due: &DueEvent, shown: Option<(ChangesPlan, VisibleChanges)>) -> Saying {
         if let Some((event_id, body)) = &due.settled {
-            return Ok(Saying::Words(event_id.clone(), body.clone()));
+            return Saying::Words(event_id.clone(), body.clone());
         }
         let (event_id, at) = (self.mint_event_id(), self.now());
-        match &due.kind {
-            DueKind::Records { stream, connection_id, since, latest } => {
-                let found = self.changes(due, (stream, connection_id), *since, *latest).await?;
-                let Some((plan, changes)) = found else { return Ok(Saying::Nothing { latest: *latest }) };
+        let body = match &due.kind {
+            DueKind::Records { stream, connection_id, latest, .. } => {
+                let Some((plan, changes)) = shown else { return Saying::Nothing { latest: *latest } };
                 let token =
                     self.sealer.seal_changes_since(self.entropy.as_ref(), plan.binding(), &changes.since);
                 let says = [
@@ -46,31 +61,48 @@ impl EventParts {
                     ("change_count_hint", changes.count.into()),
                     ("changes_since", token.into()),
                 ];
-                let body = words(EventType::RecordsChanged, &event_id, &due.subscription_id, at, says);
-                Ok(Saying::Words(event_id, body))
+                words(EventType::RecordsChanged, &event_id, &due.subscription_id, at, says)
             }
-            kind => {
-                let body = words(kind.event_type(), &event_id, &due.subscription_id, at, []);
-                Ok(Saying::Words(event_id, body))
-            }
-        }
+            kind => words(kind.event_type(), &event_id, &due.subscription_id, at, []),
+        };
+        Saying::Words(event_id, body)
     }
 
-    /// What a reader would be shown now: from the earliest position, or from the latest when what happened first was
-    /// undone since.
-    async fn changes(
-        &self,
-        due: &DueEvent,
-        (stream, connection_id): (&StreamName, &ConnectionId),
-        since: u64,
-        latest: u64,
-    ) -> Result<Option<(ChangesPlan, VisibleChanges)>, StoreError> {
+    /// What must be asked before an event's words are settled; nothing when they are, or when nobody could read.
+    async fn question(&self, due: &DueEvent) -> Result<Option<Question>, StoreError> {
+        let DueKind::Records { stream, connection_id, since, latest } = &due.kind else { return Ok(None) };
+        if due.settled.is_some() {
+            return Ok(None);
+        }
         let client = principal_of(&due.subject_id, &due.client_id, &due.grants, self.now());
         let Some(client) = client else { return Ok(None) };
         let catalogue = self.store.catalogue(&due.subject_id).await?;
-        let Some(plan) = plan(client, &catalogue, connection_id, stream) else { return Ok(None) };
-        let questions: Vec<_> = [since, latest].map(|after| (plan.read().clone(), after)).into();
-        let found = self.store.visible_changes(&questions, MOST_COUNTED).await?;
-        Ok(found.into_iter().flatten().next().map(|changes| (plan, changes)))
+        let plan = plan(client, &catalogue, connection_id, stream);
+        Ok(plan.map(|plan| Question { plan, since: *since, latest: *latest }))
+    }
+
+    /// What each reader would be shown now: from the earliest position, or from the latest when what happened first
+    /// was undone since.
+    async fn shown(
+        &self,
+        questions: Vec<Option<Question>>,
+    ) -> Result<Vec<Option<(ChangesPlan, VisibleChanges)>>, StoreError> {
+        let looks: [fn(&Question) -> u64; 2] = [|question| question.since, |question| question.latest];
+        let mut shown: Vec<Option<VisibleChanges>> = vec![None; questions.len()];
+        for after in looks {
+            let silent = |at: &usize| shown[*at].is_none() && questions[*at].is_some();
+            let open: Vec<usize> = (0..questions.len()).filter(silent).collect();
+            if open.is_empty() {
+                break;
+            }
+            let asked = open.iter().filter_map(|at| questions[*at].as_ref());
+            let asked: Vec<_> = asked.map(|one| (one.plan.read().clone(), after(one))).collect();
+            for (at, found) in open.into_iter().zip(self.store.visible_changes(&asked, MOST_COUNTED).await?) {
+                shown[at] = found;
+            }
+        }
+        let with_plan =
+            |(question, shown): (Option<Question>, Option<VisibleChanges>)| Some((question?.plan, shown?));
+        Ok(questions.into_iter().zip(shown).map(with_plan).collect())
     }
 }

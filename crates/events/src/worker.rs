@@ -17,8 +17,8 @@ use crate::{Delivering, capability::RESPONSE_SECONDS};
 const MAX_ATTEMPTS_UNDER_WAY: usize = 32;
 /// Of them, to one host: a slow receiver must not keep the others waiting.
 const MAX_PER_HOST: usize = 8;
-/// Due events looked at to find some that may be sent.
-const LOOKED_AT: u32 = 256;
+/// Due events looked at per place that is free: several may go to one host.
+const LOOKED_AT: usize = 4;
 /// How long a subscription belongs to who claimed it: longer than an attempt can take.
 const LEASE_SECONDS: i64 = RESPONSE_SECONDS.cast_signed() + 10;
 /// How often the log is looked at while subscriptions are followed. Other processes write to it too.
@@ -117,23 +117,44 @@ impl EventWorker {
         }
     }
 
-    /// Claims due events as far as there is room, and starts to send them.
+    /// Claims due events as far as there is room, and starts to send them. What is due at hosts that have enough to do
+    /// is left out of each look, however much it is.
     async fn start_due(&mut self) -> Result<usize, StoreError> {
-        let room = MAX_ATTEMPTS_UNDER_WAY.saturating_sub(self.under_way.len());
-        if room == 0 {
-            return Ok(0);
+        let mut started = 0;
+        for _ in 0..MAX_ATTEMPTS_UNDER_WAY / MAX_PER_HOST {
+            let room = MAX_ATTEMPTS_UNDER_WAY.saturating_sub(self.under_way.len());
+            if room == 0 {
+                break;
+            }
+            let more = self.start_some(room).await?;
+            started += more;
+            if more == 0 {
+                break;
+            }
         }
+        Ok(started)
+    }
+
+    async fn start_some(&mut self, room: usize) -> Result<usize, StoreError> {
         let now = self.parts.now();
-        let due = self.parts.store.due_events(now, LOOKED_AT).await?;
+        let busy = self.by_host.iter().filter(|(_, attempts)| **attempts >= MAX_PER_HOST);
+        let busy: Vec<String> = busy.map(|(host, _)| host.clone()).collect();
+        let looked_at = u32::try_from(room * LOOKED_AT).unwrap_or(u32::MAX);
+        let due = self.parts.store.due_events(now, &busy, looked_at).await?;
         let chosen = self.choose(due, room);
         if chosen.is_empty() {
             return Ok(0);
         }
-        let mut claims = Vec::with_capacity(chosen.len());
-        for event in &chosen {
-            let saying = self.parts.saying(event).await?;
-            claims.push(Claim { row: event.row, subscription_id: event.subscription_id.clone(), saying });
-        }
+        let sayings = self.parts.sayings(&chosen).await?;
+        let claims: Vec<Claim> = chosen
+            .iter()
+            .zip(sayings)
+            .map(|(event, saying)| Claim {
+                row: event.row,
+                subscription_id: event.subscription_id.clone(),
+                saying,
+            })
+            .collect();
         let lease = Lease { id: self.lease_id.clone(), until: now.plus_seconds(LEASE_SECONDS) };
         let won = self.parts.store.claim_events(&claims, &lease, now).await?;
         let mut started = 0;

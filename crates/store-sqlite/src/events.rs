@@ -154,12 +154,18 @@ impl Events for SqliteStore {
         self.write(move |connection| follow::advance(connection, &subject, step, &matches, at)).await
     }
 
-    async fn due_events(&self, at: Instant, limit: u32) -> Result<Vec<DueEvent>, StoreError> {
+    async fn due_events(
+        &self,
+        at: Instant,
+        busy_hosts: &[String],
+        limit: u32,
+    ) -> Result<Vec<DueEvent>, StoreError> {
         // Looking whether anything is due must cost nothing, for it is done all the time.
         if !self.glance(move |connection| due::is_any(connection, at)).await? {
             return Ok(Vec::new());
         }
-        self.read(move |connection| due::list(connection, at, limit)).await
+        let busy_hosts = busy_hosts.to_vec();
+        self.read(move |connection| due::list(connection, at, &busy_hosts, limit)).await
     }
 
     async fn claim_events(

@@ -128,8 +128,14 @@ pub trait Events: Send + Sync {
         at: Instant,
     ) -> Result<bool, StoreError>;
 
-    /// The first event of each subscription that is due and not being worked on, longest due first.
-    async fn due_events(&self, at: Instant, limit: u32) -> Result<Vec<DueEvent>, StoreError>;
+    /// The first event of each subscription that is due and not being worked on, longest due first; of none that is
+    /// sent to one of these hosts.
+    async fn due_events(
+        &self,
+        at: Instant,
+        busy_hosts: &[String],
+        limit: u32,
+    ) -> Result<Vec<DueEvent>, StoreError>;
 
     /// Takes subscriptions to work on until the lease ends, and keeps the exact words of each event, so that every
     /// attempt says the same. Says of each claim whether it was won; an event with nothing to say is dropped, and

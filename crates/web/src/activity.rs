@@ -26,6 +26,18 @@ impl Activity {
     }
 }
 
+/// What a client did about its subscriptions: none of it reads a record.
+fn about_events(action: &str) -> Option<&'static str> {
+    Some(match action {
+        "create_event_subscription" => "asked to be told of changes",
+        "update_event_subscription" => "changed how it is told of changes",
+        "delete_event_subscription" => "asked to be told no more",
+        "send_test_event" => "asked for a test message",
+        "event_subscriptions" | "event_deliveries" => "looked at what it is told",
+        _ => return None,
+    })
+}
+
 fn describe(entry: &Disclosure) -> String {
     if entry.door == Door::OAuth {
         return match entry.action.as_str() {
@@ -44,11 +56,16 @@ fn describe(entry: &Disclosure) -> String {
             "owner.sign_out" => "sign-out",
             "owner.first_run" => "owner set up",
             "session.end" => "browser signed out",
+            "subscription.disable" => "is no longer told of changes",
+            "callback.forbid" => "is no longer told at that host",
             "passkey.add" => "passkey added",
             "passkey.remove" => "passkey removed",
             other => return stranger::name(other),
         }
         .to_owned();
+    }
+    if let Some(words) = about_events(&entry.action) {
+        return words.to_owned();
     }
     let stream = entry.stream.as_ref().map(|stream| format!(" of {}", stranger::name(stream.as_str())));
     let count = match entry.record_count {

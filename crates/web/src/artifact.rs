@@ -15,6 +15,14 @@ pub(crate) struct Artifact {
     pub(crate) delivery: Delivery,
     pub(crate) sources: Vec<AskedSource>,
     pub(crate) picker: Option<Picker>,
+    pub(crate) event_callbacks: Vec<EventCallback>,
+}
+
+/// A host to which events may be sent once this is approved, or not yet.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct EventCallback {
+    pub(crate) host: String,
+    pub(crate) allowed: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]

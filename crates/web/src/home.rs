@@ -1,4 +1,5 @@
-//! `/owner`: requests that wait, clients and their grants, what was read lately, signed-in browsers.
+//! `/owner`: requests that wait, clients and their grants, who is told of changes, what was read lately, signed-in
+//! browsers.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use crate::pages::Outcome;
 use crate::respond::{Allow, page};
 use crate::stop::Stop;
 use crate::stranger;
+use crate::told::Told;
 use crate::visit::Visit;
 
 /// How many entries of the ledger are shown.
@@ -28,6 +30,7 @@ struct HomePage {
     waiting: Vec<WaitingRow>,
     clients: Vec<ClientRow>,
     past: Vec<ClientRow>,
+    told: Told,
     activity: Vec<Activity>,
     sessions: Vec<SessionRow>,
 }
@@ -65,6 +68,8 @@ pub(crate) async fn show(visit: &mut Visit) -> Outcome {
     let notice = match visit.query()?.one("done")? {
         Some("revoked") => Some("The grant has ended. The next request under it is refused."),
         Some("removed") => Some("The client is forgotten, and all its access has ended."),
+        Some("switched-off") => Some("Nothing more is sent for that subscription."),
+        Some("forbidden") => Some("The host is taken back, and what was sent there is switched off."),
         Some("ended") => Some("The browser is signed out."),
         Some("passkey") => Some("The passkey is kept. You can sign in with it from now on."),
         Some("passkey-removed") => Some("The passkey no longer signs anyone in."),
@@ -89,6 +94,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Outcome {
         waiting: waiting_rows(&names, &server.waiting_requests().await?),
         clients,
         past,
+        told: Told::load(&*store, &owner, |id| name_of(&names, id)).await?,
         activity: entries.iter().map(|entry| Activity::of(entry, |id| name_of(&names, id))).collect(),
         sessions: session_rows(visit, &owner, &session).await?,
     };

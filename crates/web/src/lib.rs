@@ -31,6 +31,7 @@ mod respond;
 mod return_to;
 mod stop;
 mod stranger;
+mod told;
 mod visit;
 
 pub use pages::{MAX_FORM, PAGES, Page, Pages, answer};

@@ -78,7 +78,7 @@ macro_rules! page {
 
 /// Every page. The paths of the consent API are here too: a browser gets the page, anyone else the API.
 pub static PAGES: &[Page] = &[
-    page!("GET", "/owner", None, home::show, "Show requests, clients, grants, reads and sessions."),
+    page!("GET", "/owner", None, home::show, "Show requests, clients, grants, events, reads and sessions."),
     page!("GET", "/owner/login", None, login::show, "Ask who is there."),
     page!("POST", "/owner/login", Some("owner.sign_in"), login::submit, "Sign the owner in."),
     page!("GET", "/owner/first-run", None, first_run::show, "Let the holder of the link become the owner."),
@@ -103,6 +103,20 @@ pub static PAGES: &[Page] = &[
         Some("client.delete"),
         manage::remove_client,
         "Forget a client and end its access."
+    ),
+    page!(
+        "POST",
+        "/owner/events/disable",
+        Some("subscription.disable"),
+        manage::disable_subscription,
+        "Switch an event subscription off."
+    ),
+    page!(
+        "POST",
+        "/owner/events/forbid",
+        Some("callback.forbid"),
+        manage::forbid_host,
+        "Take back a host events could be sent to."
     ),
     page!("POST", "/owner/sessions/end", Some("session.end"), manage::end_session, "Sign a browser out."),
     page!("GET", "/owner/passkeys", None, passkeys::show, "Show the passkeys, and take a new one."),

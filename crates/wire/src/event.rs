@@ -183,7 +183,7 @@ pub enum SubscriptionStatus {
 pub enum DisabledReason {
     /// Its holder said so.
     ClientDisabled,
-    /// The owner said so; only the owner's leave brings it back.
+    /// The owner said so; it stays off.
     OwnerDisabled,
     /// Every attempt to deliver an event failed, or the receiver answered 410.
     DeliveryFailed,

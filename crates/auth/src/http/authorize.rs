@@ -43,5 +43,6 @@ pub(super) fn read_request(params: &Params) -> Result<AuthorizeRequest, OAuthFau
         authorization_details: params.value("authorization_details")?,
         connector_id: params.owned("connector_id")?,
         request_uri: params.owned("request_uri")?,
+        event_callback_hosts: params.owned("event_callback_hosts")?,
     })
 }

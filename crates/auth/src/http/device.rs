@@ -14,7 +14,8 @@ pub(super) async fn serve(call: &mut Call) -> Result<Response<Bytes>, OAuthFault
     let client_id = params.required("client_id")?;
     call.by_client(client_id);
     let (resources, details) = (params.resources()?, params.value("authorization_details")?);
-    let started = call.server.start_device(client_id, &resources, details.as_ref()).await?;
+    let hosts = params.text("event_callback_hosts")?;
+    let started = call.server.start_device(client_id, &resources, details.as_ref(), hosts).await?;
     let DeviceStarted { device_code, user_code, verification_uri, expires_in, interval, .. } = &started;
     call.entry.note = Some(started.approval_id.to_string());
     Ok(ok(&json!({

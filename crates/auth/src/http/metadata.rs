@@ -44,6 +44,7 @@ fn document(server: &AuthorizationServer) -> Value {
         "authorization_response_iss_parameter_supported": true,
         "pdpp_authorization_details_types_supported": [DATA_ACCESS],
         "pdpp_registration_modes_supported": modes,
+        "pdpp_event_callback_hosts_parameter_supported": true,
         "pdpp_pre_registered_public_clients": [{
             "client_id": "pdpp_cli", "client_name": "PDPP command line", "token_endpoint_auth_method": "none",
         }],

@@ -26,13 +26,15 @@ pub(super) async fn serve(call: &mut Call) -> Result<Response<Bytes>, OAuthFault
             "client_display",
             "scenario_id",
             "resource",
+            "event_callback_hosts",
         ])?;
         let details = params.value("authorization_details")?.unwrap_or(Value::Null);
         let claimed = params.value("client_display")?.and_then(|display| {
             display.get("name").and_then(Value::as_str).map(|name| name.chars().take(256).collect())
         });
         let client_id = params.required("client_id")?;
-        call.server.push_json(client_id, &details, claimed, &params.resources()?).await?
+        let (resources, hosts) = (params.resources()?, params.text("event_callback_hosts")?);
+        call.server.push_json(client_id, &details, claimed, (&resources, hosts)).await?
     } else {
         call.server.push_form(read_request(&params)?).await?
     };

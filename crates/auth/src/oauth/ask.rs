@@ -19,6 +19,9 @@ pub(super) struct Ask {
     /// A name given with the request instead of registered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) claimed_name: Option<String>,
+    /// Where events should be sent, in normal form.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) event_callback_hosts: Vec<String>,
 }
 
 /// Where a code is sent, and what proves its holder.

@@ -78,6 +78,7 @@ impl AuthorizationServer {
             approval_id: waiting.request.approval_id.clone(),
             subject_id: subject_id.clone(),
             grants: grants.clone(),
+            callback_hosts: narrowing.callback_hosts,
             code: code.as_ref().map(Secret::hash),
             redeem_until: now.plus_seconds(seconds),
             at: now,

@@ -6,6 +6,7 @@ use pdpp_wire::{ApprovalId, OAuthCode};
 use serde_json::Value;
 
 use super::ask::Ask;
+use super::callbacks::parse_hosts;
 use super::detail::parse_details;
 use super::stage::{REQUEST_SECONDS, encode};
 use super::{AuthorizationServer, OAuthFault, TokenAnswer, handles};
@@ -36,6 +37,7 @@ impl AuthorizationServer {
         client_id: &str,
         resources: &[String],
         details: Option<&Value>,
+        event_callback_hosts: Option<&str>,
     ) -> Result<DeviceStarted, OAuthFault> {
         let client = self.starting_client(client_id).await?;
         let owner = resources.is_empty() && details.is_none();
@@ -45,10 +47,16 @@ impl AuthorizationServer {
         };
         self.check_details(&details).await?;
         let resource = self.bound_resource(resources)?;
+        let event_callback_hosts = parse_hosts(event_callback_hosts)?;
+        if owner && !event_callback_hosts.is_empty() {
+            return Err(OAuthFault::invalid(
+                "`event_callback_hosts` belongs to a grant; name what is asked.",
+            ));
+        }
         let device_code = handles::secret(self.entropy(), "dc_");
         let user_code = handles::user_code(self.entropy());
         let typed = handles::typed_user_code(&user_code).expect("a minted code can be typed");
-        let ask = Ask { details, resource, redirect: None, claimed_name: None };
+        let ask = Ask { details, resource, event_callback_hosts, ..Ask::default() };
         let flow = if owner { Flow::OwnerDevice } else { Flow::Device };
         let mut request = self.new_request(flow, &client.client_id, &ask);
         request.device_code = Some(device_code.hash());

@@ -6,6 +6,7 @@
 
 mod agent;
 mod ask;
+mod callbacks;
 mod client;
 mod decide;
 mod detail;

@@ -26,6 +26,8 @@ pub struct Narrowing {
     pub ai_training_consented: bool,
     /// What the owner chose, when the request left it open.
     pub choices: Vec<Detail>,
+    /// The hosts the client asked for to which the owner lets its events be sent. None unless they are named.
+    pub callback_hosts: Vec<String>,
 }
 
 /// What the owner changed about one entry.

@@ -14,6 +14,7 @@ use pdpp_wire::{ApprovalId, Code, ConnectionId, Grant, GrantId, GrantStream, Sub
 use serde_json::{Value, json};
 
 use super::ask::Ask;
+use super::callbacks::{self, AskedCallback};
 use super::digest::digest;
 use super::stage::nothing_waits;
 use super::{
@@ -82,6 +83,7 @@ pub(super) struct Waiting {
     pub(super) ask: Ask,
     pub(super) client: KnownClient,
     pub(super) catalogue: Arc<Catalogue>,
+    pub(super) callbacks: Vec<AskedCallback>,
 }
 
 impl AuthorizationServer {
@@ -120,7 +122,8 @@ impl AuthorizationServer {
         let ask = Ask::read(&request)?;
         let client = self.known_client(request.client_id.as_str()).await?;
         let catalogue = self.store().catalogue(subject_id).await?;
-        Ok(Waiting { request, ask, client, catalogue })
+        let callbacks = self.asked_callbacks(subject_id, &client, &ask).await?;
+        Ok(Waiting { request, ask, client, catalogue, callbacks })
     }
 
     async fn find_waiting(
@@ -213,6 +216,7 @@ impl AuthorizationServer {
             (_, _) => return Err(OAuthFault::invalid("The request names what it wants; narrow it instead.")),
         };
         narrowing.check(details, self.now())?;
+        callbacks::check(&waiting.callbacks, narrowing)?;
         let proposals = self.propose(&waiting.catalogue, details)?;
         let proposals = narrowing::apply(proposals, narrowing)?;
         let artifact = artifact(subject_id, waiting, (narrowing, &proposals));
@@ -233,7 +237,7 @@ fn artifact(
     waiting: &Waiting,
     (narrowing, proposals): (&Narrowing, &[Proposal]),
 ) -> Value {
-    let Waiting { request, ask, client, catalogue } = waiting;
+    let Waiting { request, ask, client, catalogue, callbacks } = waiting;
     let owner_token = request.flow == Flow::OwnerDevice;
     let picker = ask.details.is_empty() && !owner_token;
     json!({
@@ -250,6 +254,7 @@ fn artifact(
         "ai_training_consented": narrowing.ai_training_consented,
         "sources": proposals.iter().map(source_facts).collect::<Vec<_>>(),
         "picker": picker.then(|| picker::offer(catalogue)),
+        "event_callbacks": callbacks::facts(callbacks, narrowing),
     })
 }
 

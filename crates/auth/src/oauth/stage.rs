@@ -10,6 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use super::ask::{Ask, Redirect};
+use super::callbacks::parse_hosts;
 use super::detail::{Detail, StreamAsk, parse_details};
 use super::redirect_uri::is_registered;
 use super::{AuthorizationServer, DATA_ACCESS, KnownClient, OAuthFault, PENDING, PUSHED, handles, pkce};
@@ -45,6 +46,8 @@ pub struct AuthorizeRequest {
     pub connector_id: Option<String>,
     /// `request_uri`.
     pub request_uri: Option<String>,
+    /// `event_callback_hosts`.
+    pub event_callback_hosts: Option<String>,
 }
 
 /// A request that was pushed.
@@ -120,14 +123,15 @@ impl AuthorizationServer {
         client_id: &str,
         details: &Value,
         claimed_name: Option<String>,
-        resources: &[String],
+        (resources, event_callback_hosts): (&[String], Option<&str>),
     ) -> Result<Pushed, OAuthFault> {
         let client = self.starting_client(client_id).await?;
         let details = parse_details(details)?;
         self.check_details(&details).await?;
         let resource = self.bound_resource(resources)?;
+        let event_callback_hosts = parse_hosts(event_callback_hosts)?;
         let (requester, consent) = (handles::secret(self.entropy(), ""), handles::secret(self.entropy(), ""));
-        let ask = Ask { details, resource, redirect: None, claimed_name };
+        let ask = Ask { details, resource, redirect: None, claimed_name, event_callback_hosts };
         let mut request = self.new_request(Flow::Exchange, &client.client_id, &ask);
         request.pushed = Some(requester.hash());
         request.consent = Some(consent.hash());
@@ -191,8 +195,9 @@ impl AuthorizationServer {
             (None, None) => Vec::new(),
         };
         self.check_details(&details).await?;
+        let event_callback_hosts = parse_hosts(request.event_callback_hosts.as_deref())?;
         let redirect = Redirect { uri, state: request.state, challenge: challenge.to_owned() };
-        Ok(Ask { details, resource, redirect: Some(redirect), claimed_name: None })
+        Ok(Ask { details, resource, redirect: Some(redirect), claimed_name: None, event_callback_hosts })
     }
 
     /// Every stream of one connector, until it ends.

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use crate::receivers::Receivers;
 use crate::world::World;
 
-const BATCH: usize = 10;
+/// Changes in one commit.
+pub(crate) const BATCH: usize = 10;
 const BATCHES_PER_SECOND: u32 = 100;
 
 pub(crate) struct Load {
@@ -16,7 +17,9 @@ pub(crate) struct Load {
 pub(crate) struct Done {
     pub(crate) changes: usize,
     pub(crate) took: Duration,
-    /// The changed connections, each with the last commit.
+    /// How long each commit took, least first.
+    pub(crate) commits: Vec<Duration>,
+    /// The changed connections, each with the start of its last commit.
     pub(crate) last: Vec<(pdpp_wire::ConnectionId, pdpp_wire::Instant)>,
 }
 
@@ -29,19 +32,21 @@ impl Load {
         let started = Instant::now();
         let mut ticks = tokio::time::interval(Duration::from_secs(1) / BATCHES_PER_SECOND);
         let mut last = std::collections::BTreeMap::new();
-        let (mut batch, offset) = (0, if receivers.is_some() { 1_000_000 } else { 0 });
+        let (mut batch, mut commits) = (0, Vec::new());
         while started.elapsed() < self.time {
             ticks.tick().await;
             // A stride that meets every connection in an order that is not theirs.
             let connection = &world.connections[(batch * 7) % world.connections.len()];
-            world.write(connection, offset + batch, BATCH).await;
-            let now = world.now();
+            let (begun, writing) = (world.now_in_millis(), Instant::now());
             if let Some(receivers) = receivers {
-                receivers.committed(connection, now);
+                receivers.writing(connection, begun);
             }
-            last.insert(connection.clone(), now);
+            world.write(connection, batch, BATCH).await;
+            commits.push(writing.elapsed());
+            last.insert(connection.clone(), begun);
             batch += 1;
         }
-        Done { changes: batch * BATCH, took: started.elapsed(), last: last.into_iter().collect() }
+        commits.sort_unstable();
+        Done { changes: batch * BATCH, took: started.elapsed(), commits, last: last.into_iter().collect() }
     }
 }

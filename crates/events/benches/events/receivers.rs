@@ -15,8 +15,8 @@ use crate::load::Done;
 struct Heard {
     challenges: usize,
     events: usize,
-    /// Commits of each connection, in order.
-    commits: HashMap<ConnectionId, Vec<Instant>>,
+    /// When each write to a connection began, in order.
+    writes: HashMap<ConnectionId, Vec<Instant>>,
     /// Up to which time each subscription was told, and of which connection.
     told: HashMap<String, (ConnectionId, Instant)>,
     lags: Vec<Duration>,
@@ -53,9 +53,9 @@ impl Receivers {
         self.heard.lock().unwrap().events
     }
 
-    /// Remembers that a connection changed now.
-    pub(crate) fn committed(&self, connection: &ConnectionId, at: Instant) {
-        self.heard.lock().unwrap().commits.entry(connection.clone()).or_default().push(at);
+    /// Remembers that a connection changes from now on.
+    pub(crate) fn writing(&self, connection: &ConnectionId, at: Instant) {
+        self.heard.lock().unwrap().writes.entry(connection.clone()).or_default().push(at);
     }
 
     pub(crate) async fn wait_for_challenges(&self, count: usize) {
@@ -66,21 +66,21 @@ impl Receivers {
 
     /// Waits until everything was told; gives the lags, least first.
     pub(crate) async fn settled(&self, done: &Done) -> Vec<Duration> {
-        let per_connection = crate::READERS;
+        let last: HashMap<&ConnectionId, Instant> = done.last.iter().map(|(id, at)| (id, *at)).collect();
+        let all = last.len() * crate::READERS;
+        let told = || {
+            let heard = self.heard.lock().unwrap();
+            let up_to_date =
+                |(id, until): &&(ConnectionId, Instant)| last.get(id).is_some_and(|at| until >= at);
+            heard.told.values().filter(up_to_date).count()
+        };
         for _ in 0..1_200 {
-            let all = {
-                let heard = self.heard.lock().unwrap();
-                let told = |connection: &ConnectionId, at: Instant| {
-                    let of = heard.told.values().filter(|(own, until)| own == connection && *until >= at);
-                    of.count() >= per_connection
-                };
-                done.last.iter().all(|(connection, at)| told(connection, *at))
-            };
-            if all {
+            if told() == all {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+        assert_eq!(told(), all, "somebody was never told");
         let mut lags = std::mem::take(&mut self.heard.lock().unwrap().lags);
         lags.sort_unstable();
         assert!(!lags.is_empty(), "nothing was told");
@@ -121,12 +121,12 @@ fn note(event: &Value, heard: &mut Heard) -> &'static str {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let subscription = text(&event["data"]["subscription_id"]);
     let Ok(connection) = ConnectionId::parse(text(&event["data"]["connection_id"])) else { return "" };
-    // The event stands for everything that was committed when its words were settled.
+    // The event stands for everything that was written when its words were settled.
     let until = Instant::parse(&text(&event["time"])).unwrap_or(now);
     let before = heard.told.get(&subscription).map_or(Instant::from_micros(i64::MIN), |(_, until)| *until);
-    let commits = heard.commits.get(&connection).cloned().unwrap_or_default();
-    for commit in commits.into_iter().filter(|at| *at > before && *at <= until) {
-        heard.lags.push(Duration::from_micros(u64::try_from(now.micros() - commit.micros()).unwrap_or(0)));
+    let writes = heard.writes.get(&connection).cloned().unwrap_or_default();
+    for begun in writes.into_iter().filter(|at| *at > before && *at <= until) {
+        heard.lags.push(Duration::from_micros(u64::try_from(now.micros() - begun.micros()).unwrap_or(0)));
     }
     heard.told.insert(subscription, (connection, until));
     ""

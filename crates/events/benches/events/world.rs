@@ -71,8 +71,14 @@ impl World {
         EventWorker::new(self.parts.clone())
     }
 
-    pub(crate) fn now(&self) -> Instant {
+    fn now(&self) -> Instant {
         self.parts.clock.now()
+    }
+
+    /// The time as an event tells it: one that is sent after a write never seems to come before it.
+    pub(crate) fn now_in_millis(&self) -> Instant {
+        let micros = self.now().micros();
+        Instant::from_micros(micros - micros.rem_euclid(1_000))
     }
 
     /// Gives every connection so many subscribers, each with a grant of its own. Says how many there are.

@@ -144,6 +144,46 @@ async fn a_deletion_is_announced_and_what_came_and_went_is_not() {
     assert_eq!(world.read(&client, &receiver.take()[0].event["data"]).await, ["-m_brief"]);
 }
 
+/// No record of it is left to be told of, and the feed has no entries for it; whoever kept a token learns it there.
+#[tokio::test]
+async fn an_emptied_stream_is_not_announced_and_older_tokens_say_so() {
+    let mut world = World::new().await;
+    let receiver = Receiver::start().await;
+    let client = world.admit(&[world.narrow().await]).await;
+    world.subscribed(&client, &receiver).await;
+    let home = world.loaded.home.clone();
+    let with = |token: &str| json!({"stream": "messages", "connection_id": home, "changes_since": token});
+    let own = world.changes(&client, &with("beginning")).await.unwrap().next;
+    world.say("m_waits", "queued, and gone before it is sent").await;
+    world.worker.follow().await.unwrap();
+    world.empty(&home, "messages").await;
+    assert_eq!(world.work().await, 0, "nothing is left to show");
+    assert!(world.changes(&client, &with(&own)).await.is_none(), "an older token says that history is gone");
+    world.say("m_after", "the first after it").await;
+    assert_eq!(world.work().await, 1);
+    let taken = receiver.take().remove(0);
+    assert_eq!(world.read(&client, &taken.event["data"]).await, ["m_after"]);
+    assert!(world.changes(&client, &with(&own)).await.is_none(), "and goes on saying so");
+}
+
+#[tokio::test]
+async fn a_removed_connection_is_not_announced() {
+    let mut world = World::new().await;
+    let receiver = Receiver::start().await;
+    let client = world.admit(&[world.narrow().await]).await;
+    let (id, _) = world.subscribed(&client, &receiver).await;
+    let (subject, home) = (world.loaded.subject_id.clone(), world.loaded.home.clone());
+    let with = |token: &str| json!({"stream": "messages", "connection_id": home, "changes_since": token});
+    let own = world.changes(&client, &with("beginning")).await.unwrap().next;
+    world.say("m_waits", "queued, and gone before it is sent").await;
+    world.worker.follow().await.unwrap();
+    world.store.remove_connection(&subject, &home).await.unwrap();
+    assert_eq!(world.work().await, 0, "nothing is left to show");
+    assert!(world.changes(&client, &with(&own)).await.is_none(), "an older token says that history is gone");
+    assert!(world.changes(&client, &with("beginning")).await.unwrap().shown.is_empty());
+    assert_eq!(world.status(&id).await, SubscriptionStatus::Active, "the grant stands, and may cover more");
+}
+
 #[tokio::test]
 async fn filters_narrow_to_streams_and_a_connection() {
     let mut world = World::new().await;

@@ -143,8 +143,16 @@ async fn abroad(
     answers: &[&'static str],
     to: SocketAddr,
 ) -> (World, ClientPrincipal, Arc<Names>, Arc<Wires>) {
+    abroad_trusting(RootCertStore::empty(), answers, to).await
+}
+
+async fn abroad_trusting(
+    roots: RootCertStore,
+    answers: &[&'static str],
+    to: SocketAddr,
+) -> (World, ClientPrincipal, Arc<Names>, Arc<Wires>) {
     let names = Arc::new(Names { answers: Mutex::new(answers.to_vec()), ..Names::default() });
-    let tls = TcpTls::with_roots(RootCertStore::empty());
+    let tls = TcpTls::with_roots(roots);
     let wires = Arc::new(Wires { tls, to, dialled: Mutex::default() });
     let outside = Outside { loopback: Loopback::Refused, resolver: names.clone(), connector: wires.clone() };
     let world = World::with(outside).await;
@@ -215,21 +223,50 @@ async fn a_name_that_comes_to_mean_a_private_address_is_not_called() {
     );
 }
 
-#[tokio::test]
-async fn a_receiver_that_cannot_prove_its_name_gets_nothing() {
-    // It speaks, but no TLS that anybody trusts.
-    let receiver = Receiver::start().await;
-    let (mut world, client, _, wires) = abroad(&[PUBLIC], receiver.address).await;
+/// Subscribes at `hooks.example.org` and sends the challenge; gives the log's entry and the status.
+async fn challenged(
+    (world, client): (&mut World, &ClientPrincipal),
+) -> (pdpp_store::StoredDelivery, SubscriptionStatus) {
     let (subject, now) = (&world.loaded.subject_id, world.clock.now());
     world.store.allow_callback(subject, client.client_id(), "hooks.example.org", now).await.unwrap();
-    let (made, _) = world.desk.create(&client, to("https://hooks.example.org/x")).await.unwrap();
+    let (made, _) = world.desk.create(client, to("https://hooks.example.org/x")).await.unwrap();
     assert_eq!(world.worker.deliver_due().await.unwrap(), 1);
-    assert_eq!(*wires.dialled.lock().unwrap(), 1);
-    let log = world.desk.deliveries(&client, made.subscription_id.as_str(), 1).await.unwrap();
-    let reason = log[0].reason.as_deref().unwrap();
-    assert!(
-        reason.starts_with("No answer: no trusted encrypted connection") || reason.contains("in time"),
-        "{reason}"
-    );
-    assert!(receiver.take().is_empty(), "no word of the event was said");
+    let log = world.desk.deliveries(client, made.subscription_id.as_str(), 1).await.unwrap();
+    (log[0].clone(), world.status(&made.subscription_id).await)
+}
+
+#[tokio::test]
+async fn a_receiver_that_proves_its_name_is_told_over_an_encrypted_connection() {
+    let (receiver, roots) = Receiver::encrypted("hooks.example.org").await;
+    let (mut world, client, names, wires) = abroad_trusting(roots, &[PUBLIC], receiver.address).await;
+    let (entry, status) = challenged((&mut world, &client)).await;
+    assert_eq!((entry.http_status, status), (Some(200), SubscriptionStatus::Active));
+    world.say("m_new", "Fresh paint.").await;
+    assert_eq!(world.work().await, 1);
+    let kinds = receiver.kinds();
+    assert_eq!(kinds, ["pdpp.subscription.verify", "pdpp.records.changed"]);
+    assert_eq!(*wires.dialled.lock().unwrap(), 2);
+    assert_eq!(*names.asked.lock().unwrap(), 3, "looked up at the start and for each message");
+}
+
+#[tokio::test]
+async fn a_receiver_that_cannot_prove_its_name_gets_nothing() {
+    let untrusted = "No answer: no trusted encrypted connection";
+    let (right, _) = Receiver::encrypted("hooks.example.org").await;
+    let (wrong, wrong_roots) = Receiver::encrypted("other.example.org").await;
+    let plain = Receiver::start().await;
+    for (what, receiver, roots) in [
+        ("nobody vouches for it", &right, RootCertStore::empty()),
+        ("somebody else is vouched for", &right, wrong_roots.clone()),
+        ("a certificate for another name", &wrong, wrong_roots),
+        ("no encryption at all", &plain, RootCertStore::empty()),
+    ] {
+        let (mut world, client, _, wires) = abroad_trusting(roots, &[PUBLIC], receiver.address).await;
+        let (entry, status) = challenged((&mut world, &client)).await;
+        assert_eq!(*wires.dialled.lock().unwrap(), 1, "{what}");
+        let reason = entry.reason.unwrap();
+        assert!(reason.starts_with(untrusted) || reason.contains("in time"), "{what}: {reason}");
+        assert_eq!((entry.http_status, status), (None, SubscriptionStatus::PendingVerification), "{what}");
+        assert!(receiver.take().is_empty(), "{what}: no word of the event was said");
+    }
 }

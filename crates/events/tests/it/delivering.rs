@@ -1,8 +1,8 @@
 //! Receivers that misbehave, and what becomes of their subscriptions.
 
 use pdpp_access::Clock as _;
-use pdpp_store::{EventService as _, Events as _, StoredDelivery};
-use pdpp_wire::{DeliveryOutcome, SubscriptionId, SubscriptionStatus};
+use pdpp_store::{EventService as _, Events as _, NewEvent, NewSubscription, StoredDelivery};
+use pdpp_wire::{DeliveryOutcome, EventId, EventScope, SubscriptionId, SubscriptionStatus};
 
 use crate::receiver::{Act, Receiver};
 use crate::world::World;
@@ -83,6 +83,7 @@ async fn six_attempts_with_the_advertised_waits_then_it_is_switched_off() {
 async fn whatever_else_goes_wrong_is_a_failed_attempt() {
     for (act, reason) in [
         (Act::Hang, "No answer: the host did not answer in time (head)."),
+        (Act::Trickle, "No answer: the host did not answer in time (body)."),
         (Act::Drop, "No answer: the host did not give a complete HTTP answer."),
         (
             Act::Answer("302 Found", "location: http://127.0.0.1:1/elsewhere\r\n"),
@@ -102,6 +103,16 @@ async fn whatever_else_goes_wrong_is_a_failed_attempt() {
         assert_eq!(told.receiver.kinds(), ["pdpp.records.changed"], "{act:?}: it recovers");
         assert_eq!(told.world.status(&told.id).await, SubscriptionStatus::Active);
     }
+}
+
+#[tokio::test]
+async fn a_redirect_leads_nowhere() {
+    let mut told = told().await;
+    let elsewhere = Receiver::start().await;
+    told.world.allow(&elsewhere).await;
+    let failed = told.attempt(Act::Redirect(elsewhere.url())).await;
+    assert_eq!(failed.reason.as_deref(), Some("A redirect is not followed."));
+    assert!(elsewhere.take().is_empty(), "not even to a host that is allowed");
 }
 
 #[tokio::test]
@@ -230,4 +241,51 @@ async fn two_workers_on_one_store_send_each_event_once() {
         assert_eq!(one.unwrap() + two.unwrap(), 1, "round {n}");
     }
     assert_eq!(told.receiver.take().len(), 20);
+}
+
+/// More than is looked at when something is due.
+const MANY: usize = 200;
+/// Attempts under way to one host.
+const MAX_PER_HOST: usize = 8;
+
+#[tokio::test]
+async fn however_much_waits_for_one_slow_host_the_others_are_told() {
+    let world = World::new().await;
+    let (slow, quick) = (Receiver::start().await, Receiver::start().await);
+    let grant = world.narrow().await;
+    world.admit(std::slice::from_ref(&grant)).await;
+    slow.then(std::iter::repeat_n(Act::Hang, MANY));
+    let subscribe = async |n: usize, receiver: &Receiver| {
+        let id = SubscriptionId::parse(format!("sub_{n}")).unwrap();
+        let new = NewSubscription {
+            sealed_secret: world.parts.secrets.mint(world.parts.entropy.as_ref(), &id).1,
+            subscription_id: id,
+            subject_id: world.loaded.subject_id.clone(),
+            client_id: pdpp_testkit::client_id(),
+            grant_ids: vec![grant.grant_id.clone()],
+            callback_url: receiver.url(),
+            callback_host: receiver.host(),
+            scope: EventScope { source: None, streams: Vec::new(), filters: None },
+            streams: Vec::new(),
+            connection_id: None,
+            verify: NewEvent {
+                event_id: EventId::parse(format!("evt_{n}")).unwrap(),
+                body: r#"{"type":"pdpp.subscription.verify","data":{"challenge":"echo"}}"#.to_owned(),
+                challenge: Some("echo".to_owned()),
+                due_at: world.clock.now(),
+            },
+            created_at: world.clock.now(),
+        };
+        world.store.create_subscription(&new, u32::MAX).await.unwrap();
+    };
+    for n in 0..MANY {
+        subscribe(n, &slow).await;
+    }
+    subscribe(MANY, &quick).await;
+    let worker = tokio::spawn(world.another_worker().run());
+    while quick.take().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    worker.abort();
+    assert!(slow.take().len() <= 2 * MAX_PER_HOST, "the others did not wait until it was through");
 }

@@ -5,9 +5,14 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use pdpp_egress::RootCertStore;
+use rustls::ServerConfig;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 /// What the receiver does with one event.
 #[derive(Clone, Debug)]
@@ -22,6 +27,10 @@ pub(crate) enum Act {
     Drop,
     /// Answers well, with far too much.
     Flood,
+    /// Answers well, one byte at a time and without end.
+    Trickle,
+    /// Sends the caller elsewhere.
+    Redirect(String),
 }
 
 /// One event as it arrived.
@@ -70,6 +79,26 @@ impl Receiver {
         Self { address, inside }
     }
 
+    /// A receiver that speaks TLS with a certificate for this name, and who vouches for it.
+    pub(crate) async fn encrypted(name: &str) -> (Self, RootCertStore) {
+        let (acceptor, roots) = certificate(name);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let inside = Arc::new(Inside::default());
+        let shared = Arc::clone(&inside);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (inside, acceptor) = (Arc::clone(&shared), acceptor.clone());
+                tokio::spawn(async move {
+                    if let Ok(stream) = acceptor.accept(stream).await {
+                        converse(stream, &inside).await;
+                    }
+                });
+            }
+        });
+        (Self { address, inside }, roots)
+    }
+
     /// An address where nobody listens.
     pub(crate) fn nowhere() -> Self {
         let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -100,7 +129,7 @@ impl Receiver {
     }
 }
 
-async fn converse(stream: TcpStream, inside: &Inside) {
+async fn converse<S: AsyncRead + AsyncWrite + Unpin>(stream: S, inside: &Inside) {
     let mut stream = BufReader::new(stream);
     let mut headers = Vec::new();
     loop {
@@ -134,6 +163,16 @@ async fn converse(stream: TcpStream, inside: &Inside) {
             tokio::time::sleep(Duration::from_mins(5)).await;
             return;
         }
+        Some(Act::Redirect(to)) => {
+            format!("HTTP/1.1 307 Temporary Redirect\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n")
+        }
+        Some(Act::Trickle) => {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n").await;
+            while stream.write_all(b"x").await.is_ok() && stream.flush().await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            return;
+        }
         Some(Act::Flood) => {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n").await;
             let flood = vec![b'x'; 65_536];
@@ -143,6 +182,21 @@ async fn converse(stream: TcpStream, inside: &Inside) {
     };
     let _ = stream.write_all(answer.as_bytes()).await;
     let _ = stream.shutdown().await;
+}
+
+fn certificate(name: &str) -> (TlsAcceptor, RootCertStore) {
+    let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(made.cert.der().clone()).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    (TlsAcceptor::from(Arc::new(config)), roots)
 }
 
 fn well_behaved(event: &Value) -> String {

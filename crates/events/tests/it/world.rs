@@ -177,19 +177,17 @@ impl World {
 
     /// The keys that a `changes_since` read shows; deleted ones with a minus.
     pub(crate) async fn read(&self, client: &ClientPrincipal, data: &Value) -> Vec<String> {
-        let entries = self.changes(client, data).await;
-        entries
+        let changes = self.changes(client, data).await.expect("the token is fresh");
+        changes
+            .shown
             .into_iter()
             .map(|(key, shown)| if shown.is_some() { key } else { format!("-{key}") })
             .collect()
     }
 
-    /// What a `changes_since` read shows, as the REST surface would ask it.
-    pub(crate) async fn changes(
-        &self,
-        client: &ClientPrincipal,
-        data: &Value,
-    ) -> Vec<(String, Option<Value>)> {
+    /// What a `changes_since` read shows, as the REST surface would ask it; `None` when the history behind the token
+    /// is gone.
+    pub(crate) async fn changes(&self, client: &ClientPrincipal, data: &Value) -> Option<Changes> {
         let catalogue = self.store.catalogue(&self.loaded.subject_id).await.unwrap();
         let text = |name: &str| data[name].as_str().unwrap().to_owned();
         let request = RecordsRequest {
@@ -205,17 +203,35 @@ impl World {
         let principal = Principal::Client(client.clone());
         let read = Authorizer::new(&principal, &catalogue).records(&request, &self.parts.sealer).unwrap();
         let RecordsRead::Changes(plan) = read else { panic!("changes were asked for") };
-        let ChangesOutcome::Page(page) = self.store.list_changes(&plan).await.unwrap() else {
-            panic!("the token is fresh")
-        };
+        let ChangesOutcome::Page(page) = self.store.list_changes(&plan).await.unwrap() else { return None };
+        let entropy = self.parts.entropy.as_ref();
+        let next = self.parts.sealer.seal_changes_since(entropy, plan.binding(), &page.horizon);
         let shown = |entry: ChangeEntry| match entry {
             ChangeEntry::Live(row) => {
                 (row.key.to_string(), Some(serde_json::from_str(row.data.get()).unwrap()))
             }
             ChangeEntry::Deleted { key, .. } => (key.to_string(), None),
         };
-        page.entries.into_iter().map(shown).collect()
+        Some(Changes { shown: page.entries.into_iter().map(shown).collect(), next })
     }
+
+    /// Drops every record of a connection's stream.
+    pub(crate) async fn empty(&self, connection: &ConnectionId, stream: &str) {
+        let target = WriteTarget {
+            subject_id: self.loaded.subject_id.clone(),
+            connection_id: connection.clone(),
+            stream: StreamName::parse(stream).unwrap(),
+        };
+        self.store.purge_stream(&target).await.unwrap();
+    }
+}
+
+/// One read of what changed.
+pub(crate) struct Changes {
+    /// The records by key; those that are gone without content.
+    pub(crate) shown: Vec<(String, Option<Value>)>,
+    /// Where to go on.
+    pub(crate) next: String,
 }
 
 impl World {

@@ -47,7 +47,7 @@ async fn every_page_is_guarded_and_readable_without_a_mouse() {
 }
 
 /// One heading of the first rank, landmarks, a language, a label for every control, ids that stand once.
-fn check_semantics(html: &str) {
+pub(crate) fn check_semantics(html: &str) {
     let all = tags(html);
     let count = |name: &str| all.iter().filter(|tag| tag.name == name).count();
     assert_eq!((count("h1"), count("main"), count("title")), (1, 1, 1), "{html}");

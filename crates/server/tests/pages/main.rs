@@ -12,6 +12,7 @@ mod consent;
 #[path = "../oauth/desk.rs"]
 mod desk;
 mod devices;
+mod events;
 mod first_run;
 #[path = "../oauth/flow.rs"]
 mod flow;

@@ -16,11 +16,19 @@ pub(super) fn is_any(connection: &Connection, at: Instant) -> Outcome<bool> {
     Ok(connection.prepare_cached(sql)?.exists([at.micros()])?)
 }
 
-pub(super) fn list(connection: &Connection, at: Instant, limit: u32) -> Outcome<Vec<DueEvent>> {
+pub(super) fn list(
+    connection: &Connection,
+    at: Instant,
+    busy_hosts: &[String],
+    limit: u32,
+) -> Outcome<Vec<DueEvent>> {
     let sql = "SELECT id, subscription_id, subject_id, client_id, callback_url, callback_host, secret, status
-               FROM event_subscriptions WHERE next_due <= ? ORDER BY next_due LIMIT ?";
+               FROM event_subscriptions
+               WHERE next_due <= ? AND callback_host NOT IN (SELECT value FROM json_each(?))
+               ORDER BY next_due LIMIT ?";
+    let busy: serde_json::Value = busy_hosts.iter().map(String::as_str).collect();
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params![at.micros(), limit])?;
+    let mut rows = statement.query(params![at.micros(), busy.to_string(), limit])?;
     let mut due = Vec::new();
     while let Some(row) = rows.next()? {
         due.extend(first(connection, row)?);

@@ -7,7 +7,7 @@ use pdpp_wire::{
 };
 use rusqlite::{Connection, Row, params};
 
-use super::{bump, damaged, refresh_due, row_of, switch};
+use super::{damaged, refresh_due, row_of, switch};
 use crate::fault::Outcome;
 
 /// Attempts kept per subscription.
@@ -27,8 +27,8 @@ pub(super) fn finish(connection: &Connection, finished: &Finished, lease: &str, 
             delivered(connection, finished.row, at)?;
             let sql = "UPDATE event_subscriptions SET status = 'active', updated_at = ?2
                        WHERE id = ?1 AND status = 'pending_verification'";
+            // It was followed before, so whoever follows need not look again.
             connection.prepare_cached(sql)?.execute([row, at.micros()])?;
-            bump(connection)?;
         }
         Ending::Failed(due_at) => {
             let sql = "UPDATE event_queue SET attempts = attempts + 1, due_at = ?2 WHERE id = ?1";

@@ -67,7 +67,7 @@ pub(super) fn change(
     now.map(|now| Changed::Done(Box::new(now))).ok_or_else(|| Fault::damaged("a subscription vanished"))
 }
 
-/// What the owner switched off only the owner's leave brings back, and what ended with its grants nobody.
+/// What the owner switched off stays off, as does what ended with its grants: the client makes another one.
 fn may_come_back(standing: &Standing) -> bool {
     match standing.status {
         SubscriptionStatus::Disabled => standing.reason != Some(DisabledReason::OwnerDisabled),

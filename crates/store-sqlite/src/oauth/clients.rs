@@ -64,7 +64,8 @@ pub(super) fn remove(connection: &Connection, client_id: &ClientId, at: Instant)
     Ok(connection.prepare_cached(sql)?.execute([client_id.as_str()])? > 0)
 }
 
-/// Revokes grants, tokens and refresh tokens, and drops requests that wait or could still be redeemed.
+/// Revokes grants, tokens and refresh tokens, forgets where its events could be sent, and drops requests that wait or
+/// could still be redeemed.
 fn end_access(connection: &Connection, client_id: &ClientId, at: Instant) -> Outcome<()> {
     for sql in [
         "UPDATE grants SET revoked_at = ?2 WHERE client_id = ?1 AND revoked_at IS NULL",
@@ -75,8 +76,12 @@ fn end_access(connection: &Connection, client_id: &ClientId, at: Instant) -> Out
         connection.prepare_cached(sql)?.execute(params![client_id.as_str(), at.micros()])?;
     }
     crate::events::end_without_grants(connection, at)?;
-    let sql = "DELETE FROM oauth_requests WHERE client_id = ?1";
-    connection.prepare_cached(sql)?.execute([client_id.as_str()])?;
+    for sql in [
+        "DELETE FROM oauth_requests WHERE client_id = ?1",
+        "DELETE FROM event_callbacks WHERE client_id = ?1",
+    ] {
+        connection.prepare_cached(sql)?.execute([client_id.as_str()])?;
+    }
     Ok(())
 }
 

@@ -32,6 +32,12 @@ pub(super) fn approve(connection: &Connection, approval: &Approval) -> Outcome<D
         let (subject_id, grant_id) = (grant.subject.id.as_str(), grant.grant_id.as_str());
         statement.execute(params![id, position, subject_id, grant_id])?;
     }
+    let sql = "INSERT OR IGNORE INTO event_callbacks (subject_id, client_id, host, allowed_at)
+               SELECT ?2, client_id, ?3, ?4 FROM oauth_requests WHERE approval_id = ?1";
+    for host in &approval.callback_hosts {
+        let values = params![id, approval.subject_id.as_str(), host, approval.at.micros()];
+        connection.prepare_cached(sql)?.execute(values)?;
+    }
     Ok(Decided::Done)
 }
 

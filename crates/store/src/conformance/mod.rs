@@ -11,6 +11,8 @@ pub mod catalogues;
 pub mod change_log;
 pub mod changes;
 pub mod constraints;
+pub mod event_queue;
+mod event_world;
 pub mod events;
 pub mod expand;
 pub mod filters;
@@ -145,6 +147,7 @@ macro_rules! each_promise {
             oauth: a_request_is_found_by_each_of_its_handles_and_no_other,
                 no_more_requests_wait_than_are_allowed,
                 a_request_is_decided_once,
+                an_approval_allows_the_hosts_it_names_and_a_removed_client_loses_them,
                 an_approved_request_is_redeemed_once_and_in_time,
                 a_revoked_grant_is_not_redeemed,
                 a_code_that_comes_back_ends_what_it_gave,
@@ -191,7 +194,13 @@ macro_rules! each_promise {
             events: a_subscription_is_kept_whole,
                 a_client_has_no_more_subscriptions_than_it_may,
                 only_its_holder_sees_a_subscription,
-                nothing_but_the_challenge_is_due_before_it_is_echoed,
+                a_switched_off_subscription_forgets_what_waited,
+                a_new_secret_takes_the_place_of_the_old,
+                a_receiver_that_fails_for_good_switches_its_subscription_off,
+                the_last_revoked_grant_ends_a_subscription_with_one_event,
+                an_expired_subscription_ends_without_an_event,
+                callbacks_are_allowed_per_client_and_taken_back;
+            event_queue: nothing_but_the_challenge_is_due_before_it_is_echoed,
                 one_event_waits_per_place_and_keeps_the_earliest_position,
                 a_change_while_an_event_is_sent_is_told_afterwards,
                 a_retry_says_the_same_and_stands_for_what_came_before_it,
@@ -199,12 +208,7 @@ macro_rules! each_promise {
                 of_two_workers_one_gets_the_event,
                 an_event_with_nothing_to_say_is_dropped_unless_news_came,
                 a_position_moves_once,
-                a_switched_off_subscription_forgets_what_waited,
-                a_new_secret_takes_the_place_of_the_old,
-                a_receiver_that_fails_for_good_switches_its_subscription_off,
-                the_last_revoked_grant_ends_a_subscription_with_one_event,
-                an_expired_subscription_ends_without_an_event,
-                callbacks_are_allowed_per_client_and_taken_back,
+                what_is_due_at_a_busy_host_does_not_hide_what_is_due_elsewhere,
                 what_a_reader_would_see_is_counted_as_the_feed_tells_it;
             search: an_index_is_fed_records_as_they_are,
                 neighbours_are_those_of_the_same_thread,

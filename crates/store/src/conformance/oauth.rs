@@ -56,6 +56,7 @@ fn yes(world: &World, id: &str, grants: Vec<Grant>) -> Approval {
         approval_id: approval(id),
         subject_id: world.subject.clone(),
         grants,
+        callback_hosts: Vec::new(),
         code: Some(hash(&format!("{id} code"))),
         redeem_until: now().plus_seconds(60),
         at: now(),
@@ -185,6 +186,33 @@ pub async fn a_request_is_decided_once(store: Arc<dyn Store>) {
     assert_eq!(world.store.approve_request(&late).await.expect("requests are decided"), Decided::Unknown);
     stage(&world, "two", Flow::Code).await;
     assert_eq!(world.store.approve_request(&late).await.expect("requests are decided"), Decided::Expired);
+}
+
+pub async fn an_approval_allows_the_hosts_it_names_and_a_removed_client_loses_them(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    world.store.put_client(&registered("h1"), now()).await.expect("clients are kept");
+    let allowed = async |host: &str| {
+        let allowed = world.store.is_callback_allowed(&world.subject, &client(), host).await;
+        allowed.expect("hosts are looked for")
+    };
+    let hosts = vec!["hooks.example.org".to_owned(), "hooks.example.org:8443".to_owned()];
+    stage(&world, "one", Flow::Code).await;
+    let late = Approval {
+        at: now().plus_seconds(300),
+        callback_hosts: hosts.clone(),
+        ..yes(&world, "one", Vec::new())
+    };
+    assert_eq!(world.store.approve_request(&late).await.expect("requests are decided"), Decided::Expired);
+    assert!(!allowed("hooks.example.org").await, "too late is no yes");
+    let grant = world.grant_value("grt_one", "continuous");
+    let timely = Approval { callback_hosts: hosts, ..yes(&world, "one", vec![grant]) };
+    assert_eq!(world.store.approve_request(&timely).await.expect("requests are decided"), Decided::Done);
+    assert!(allowed("hooks.example.org").await && allowed("hooks.example.org:8443").await);
+    assert!(!allowed("example.org").await);
+    let listed = world.store.list_callbacks(&world.subject).await.expect("hosts are listed");
+    assert!(listed.iter().all(|one| one.client_id == client() && one.allowed_at == now()));
+    world.store.remove_client(&client(), now()).await.expect("clients are removed");
+    assert!(!allowed("hooks.example.org").await);
 }
 
 pub async fn an_approved_request_is_redeemed_once_and_in_time(store: Arc<dyn Store>) {

@@ -125,6 +125,8 @@ pub struct Approval {
     pub subject_id: SubjectId,
     /// The grants that follow from it; none for an owner token.
     pub grants: Vec<Grant>,
+    /// The hosts to which the client's events may be sent from now on.
+    pub callback_hosts: Vec<String>,
     /// The code that fetches the outcome, where one is handed over.
     pub code: Option<SecretHash>,
     /// Until when the outcome can be fetched.

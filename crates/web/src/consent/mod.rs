@@ -4,6 +4,7 @@
 //! granted and the page is shown again. What the owner unticked is read relative to that revision, so the boxes of a
 //! page can never be taken for those of another.
 
+mod callbacks;
 mod choice;
 mod client_block;
 mod declared;
@@ -18,7 +19,7 @@ use pdpp_auth::{ConsentHandle, Narrowing, OAuthFault, Review};
 use pdpp_wire::{ApprovalId, Code, SubjectId};
 
 pub(crate) use client_block::ClientBlock;
-pub(crate) use declared::Declared;
+pub(crate) use declared::{Declared, spelled};
 pub(crate) use outcome::{after_approval, after_denial, cannot_be_decided};
 
 use crate::artifact::Artifact;
@@ -89,7 +90,7 @@ pub(crate) async fn approve(visit: &mut Visit) -> Outcome {
         Some(picker) => picker::read(&form, picker, now).map(|narrowing| (narrowing, Vec::new())),
         None => choice::read(&form, &artifact, now),
     };
-    let (narrowing, missing) = match read {
+    let (mut narrowing, missing) = match read {
         Ok(read) => read,
         Err(complaint) => return Err(again(visit, &subject_id, (&review, &form), invalid(complaint)).await),
     };
@@ -100,6 +101,7 @@ pub(crate) async fn approve(visit: &mut Visit) -> Outcome {
             outcome::ask_again(visit, (&review, &artifact), &form, declared.labels(&artifact, &missing));
         return Err(Stop::Answer(response));
     }
+    narrowing.callback_hosts = callbacks::read(&form, &artifact);
     let narrowing = Some(narrowing).filter(|narrowing| *narrowing != Narrowing::default());
     let approved = visit.pages.server.approve(&subject_id, &handle, revision, narrowing.as_ref()).await;
     match approved {

@@ -7,6 +7,7 @@ use pdpp_auth::{
 use pdpp_wire::{AccessMode, Instant, TimeRange};
 
 use super::ClientBlock;
+use super::callbacks::CallbackBox;
 use super::choice::{expiry, mode};
 use super::declared::{Declared, Words, spelled};
 use super::ticks::Ticks;
@@ -33,6 +34,7 @@ pub(super) struct PickerPage {
     until: String,
     single_use: bool,
     expiries: Vec<Expiry>,
+    callbacks: Vec<CallbackBox>,
 }
 
 struct SourceRow {
@@ -76,6 +78,7 @@ pub(super) fn page(
         until: ticks.value("until", String::new()),
         single_use: ticks.chosen("mode", "continuous") == "single_use",
         expiries: Expiry::all(ticks.chosen("expiry", "30"), "Until you take it back"),
+        callbacks: CallbackBox::all(artifact, ticks),
     }
 }
 

@@ -5,6 +5,7 @@ use pdpp_auth::Review;
 use pdpp_wire::{AccessMode, OnExpiry};
 
 use super::ClientBlock;
+use super::callbacks::CallbackBox;
 use super::declared::{Declared, Words};
 use super::ticks::Ticks;
 use crate::artifact::{Artifact, AskedSource, Stream};
@@ -31,6 +32,7 @@ pub(super) struct ConsentPage {
     lasting: bool,
     single_use: bool,
     expiries: Vec<Expiry>,
+    callbacks: Vec<CallbackBox>,
 }
 
 /// One way to end.
@@ -130,6 +132,7 @@ pub(super) fn page(
             ticks.chosen("expiry", "asked"),
             if lasting { "As asked: until you take it back" } else { "As asked: after one day" },
         ),
+        callbacks: CallbackBox::all(artifact, ticks),
     }
 }
 
