@@ -77,7 +77,7 @@ pub(crate) async fn run(args: BackupArgs) -> anyhow::Result<()> {
 fn write(data: &Path, file: &Path) -> anyhow::Result<Index> {
     let whole = std::path::absolute(file)?;
     let folder = whole.parent().unwrap_or(Path::new("/"));
-    let cannot = || format!("cannot write in {}", folder.display());
+    let cannot = || format!("cannot write in {}; choose a place that can be written", folder.display());
     let copies = tempfile::Builder::new().prefix(".pdpp-backup-").tempdir_in(folder).with_context(cannot)?;
     for _ in 0..ATTEMPTS {
         let blobs = snapshot(data, copies.path())?;

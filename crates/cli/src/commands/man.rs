@@ -20,7 +20,7 @@ pub(crate) struct ManArgs {
 }
 
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
-    let cannot = || format!("cannot write in {}", args.dir.display());
+    let cannot = || format!("cannot write in {}; choose a place that can be written", args.dir.display());
     std::fs::create_dir_all(&args.dir).with_context(cannot)?;
     let mut cli = Cli::command().disable_help_subcommand(true);
     // Pages say the same whatever the environment of whoever writes them.

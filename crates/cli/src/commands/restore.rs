@@ -56,9 +56,12 @@ pub(crate) async fn run(args: RestoreArgs) -> anyhow::Result<()> {
     }
     let asked = ask_for_what_is_there(&args, &data).await?;
     let parent = data.parent().unwrap_or(Path::new("/")).to_owned();
-    fs::create_dir_all(&parent).with_context(|| format!("cannot make {}", parent.display()))?;
+    fs::create_dir_all(&parent)
+        .with_context(|| format!("cannot make {}; choose a place that can be written", parent.display()))?;
     let staged = tempfile::Builder::new().prefix(".pdpp-restore-").tempdir_in(&parent);
-    let staged = staged.with_context(|| format!("cannot write in {}", parent.display()))?;
+    let staged = staged.with_context(|| {
+        format!("cannot write in {}; choose a place that can be written", parent.display())
+    })?;
     let folder = staged.path().to_owned();
     let index = tokio::task::spawn_blocking(move || {
         archive::read(BufReader::with_capacity(1 << 20, file), Some(&folder))

@@ -25,7 +25,7 @@ pub(super) async fn write(
     }
     let whole = std::path::absolute(path)?;
     let folder = whole.parent().unwrap_or(Path::new("/"));
-    let cannot = || format!("cannot write in {}", folder.display());
+    let cannot = || format!("cannot write in {}; choose a place that can be written", folder.display());
     let aside = tempfile::Builder::new().prefix(".pdpp-export-").tempdir_in(folder).with_context(cannot)?;
     let made = aside.path().join("export.sqlite");
     let mut file = TableFile::create(&made)?;

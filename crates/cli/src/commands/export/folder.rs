@@ -23,7 +23,8 @@ pub(super) struct ExportFolder {
 impl ExportFolder {
     /// A new or empty folder.
     pub(super) fn create(root: &Path) -> anyhow::Result<Self> {
-        create_private_folder(root).with_context(|| format!("cannot make {}", root.display()))?;
+        create_private_folder(root)
+            .with_context(|| format!("cannot make {}; choose a place that can be written", root.display()))?;
         if fs::read_dir(root)?.next().is_some() {
             return Err(Usage(format!("{} is not empty; name a new folder", root.display())).into());
         }

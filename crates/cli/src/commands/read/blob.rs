@@ -152,7 +152,7 @@ fn print(blob: &Blob, blob_id: &str) -> anyhow::Result<()> {
 /// All of it or nothing: an interrupted write leaves no half file. What is personal is readable by its owner alone.
 fn write(path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let cannot = || format!("cannot write {}", path.display());
+    let cannot = || format!("cannot write {}; choose a place that can be written", path.display());
     let mut fresh = tempfile::NamedTempFile::new_in(folder).with_context(cannot)?;
     fresh.write_all(bytes).with_context(cannot)?;
     fresh.as_file().sync_all().with_context(cannot)?;
