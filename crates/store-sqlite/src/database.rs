@@ -1,8 +1,8 @@
 //! One database: a writer and its readers behind queues.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use pdpp_store::StoreError;
@@ -15,8 +15,11 @@ use crate::pragmas::{self, Durability, Role};
 use crate::statement::Traces;
 use crate::worker::{self, QUEUE, Task};
 
-/// Virtual machine steps after which a statement of a glance is given up: about a millisecond.
-const GLANCE_STEPS: i32 = 50_000;
+/// Virtual machine steps of one statement after which a glance looks at how long it takes already. The engine counts
+/// them over all runs of a kept statement, so a look says little by itself.
+const STEPS_BETWEEN_LOOKS: i32 = 5_000;
+/// Looks after which a glance is given up: about a millisecond.
+const GLANCE_LOOKS: u32 = 10;
 
 /// A database file, or one in memory.
 pub(crate) struct Database {
@@ -26,10 +29,34 @@ pub(crate) struct Database {
     /// Without readers of its own (in memory), the writer's connection reads as well.
     readers: Option<mpsc::Sender<Task>>,
     /// For reads so short that the way to another thread would cost more than they do.
-    glancing: Vec<Mutex<Connection>>,
+    glancing: Vec<Glancing>,
     interrupts: Vec<InterruptHandle>,
     threads: Vec<JoinHandle<()>>,
     traces: Arc<Traces>,
+}
+
+/// A connection for short reads.
+struct Glancing {
+    connection: Mutex<Connection>,
+    /// Since the present read began.
+    looks: Arc<AtomicU32>,
+}
+
+impl Glancing {
+    fn new(mut connection: Connection) -> Outcome<Self> {
+        let looks = Arc::new(AtomicU32::new(0));
+        let seen = Arc::clone(&looks);
+        let is_long = move || seen.fetch_add(1, Ordering::Relaxed) >= GLANCE_LOOKS;
+        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(is_long))?;
+        Ok(Self { connection: Mutex::new(connection), looks })
+    }
+
+    /// The connection, if nobody else reads with it.
+    fn take(&self) -> Option<MutexGuard<'_, Connection>> {
+        let connection = self.connection.try_lock().ok()?;
+        self.looks.store(0, Ordering::Relaxed);
+        Some(connection)
+    }
 }
 
 /// How a database is run.
@@ -63,9 +90,8 @@ impl Database {
         }
         database.readers = Some(sender);
         for _ in 0..running.glancing {
-            let mut connection = pragmas::open(path, Role::Reader, running.durability)?;
-            connection.progress_handler(GLANCE_STEPS, Some(|| true))?;
-            database.glancing.push(Mutex::new(connection));
+            let connection = pragmas::open(path, Role::Reader, running.durability)?;
+            database.glancing.push(Glancing::new(connection)?);
         }
         Ok(database)
     }
@@ -128,7 +154,7 @@ impl Database {
         if self.traces.is_on() {
             return None;
         }
-        let connection = self.glancing.iter().find_map(|connection| connection.try_lock().ok())?;
+        let connection = self.glancing.iter().find_map(Glancing::take)?;
         let outcome = worker::in_snapshot(&connection, work);
         if matches!(&outcome, Err(fault) if fault.is_interrupted()) { None } else { Some(outcome) }
     }

@@ -119,18 +119,22 @@ pub(crate) fn in_snapshot<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Outcome<T>,
 ) -> Outcome<T> {
-    connection.prepare_cached("BEGIN")?.execute([])?;
-    let outcome = work(connection);
+    let begun = connection.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
+    let outcome = begun.map_err(Fault::from).and_then(|_| work(connection));
     finish(connection, "ROLLBACK")?;
     outcome
 }
 
 fn finish(connection: &Connection, how: &str) -> rusqlite::Result<()> {
     // An error may have ended the transaction already.
-    if !connection.is_autocommit() {
-        connection.prepare_cached(how)?.execute([])?;
+    if connection.is_autocommit() {
+        return Ok(());
     }
-    Ok(())
+    match connection.prepare_cached(how)?.execute([]) {
+        // Given up when it was done: what a statement is to do for a transaction comes before it is asked to stop.
+        Err(_) if connection.is_autocommit() => Ok(()),
+        ended => ended.map(drop),
+    }
 }
 
 /// The answer when a worker died with the request.
