@@ -84,7 +84,7 @@ async fn a_code_serves_only_whoever_asked_for_it() {
     desk.redeem(&client, &code, &[]).await.expect("200 ok");
 }
 
-/// Ruling 13: a pushed form goes on at the authorization endpoint, and its handle opens nothing else.
+/// A pushed form goes on at the authorization endpoint, and its handle opens nothing else.
 #[tokio::test]
 async fn a_pushed_form_goes_on_at_the_authorization_endpoint() {
     let desk = Desk::new().await;
@@ -222,4 +222,28 @@ async fn lasting_access_is_refreshed_whatever_was_registered() {
     let code = desk.code(&client, &notes("continuous")).await;
     let answer = desk.redeem(&client, &code, &[]).await.expect("200 ok");
     desk.refresh(&client, &answer.text("refresh_token")).await.expect("200 ok");
+}
+
+/// Clocks are set back and forth: what was given lives as long as it was given for, and nothing is given twice.
+#[tokio::test]
+async fn a_clock_that_goes_back_gives_nothing_twice() {
+    let desk = Desk::new().await;
+    let client = desk.register().await;
+    let code = desk.code(&client, &notes("continuous")).await;
+    desk.clock.advance_seconds(-3_600);
+    let answer = desk.redeem(&client, &code, &[]).await.expect("200 ok");
+    let access = answer.text("access_token");
+    assert_eq!(desk.read(&access).await, "200 ok");
+    desk.clock.advance_seconds(-3_600);
+    assert_eq!(desk.read(&access).await, "200 ok");
+    desk.clock.advance_seconds(3_600 + 600);
+    assert_eq!(desk.read(&access).await, "401 authentication_error");
+    let refreshed = desk.refresh(&client, &answer.text("refresh_token")).await.expect("200 ok");
+    desk.clock.advance_seconds(-3_600);
+    desk.redeem(&client, &code, &[]).await.expect("400 invalid_grant");
+    assert_ne!(
+        desk.read(&refreshed.text("access_token")).await,
+        "200 ok",
+        "a code that comes back ends what it gave"
+    );
 }

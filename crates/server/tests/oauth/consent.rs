@@ -172,7 +172,7 @@ async fn a_request_without_details_is_the_owners_choice() {
     assert_eq!(desk.read(&answer.text("access_token")).await, "200 ok");
 }
 
-/// Ruling 2: two grants in one token never cover the same stream of the same connection.
+/// Two grants in one token never cover the same stream of the same connection.
 #[tokio::test]
 async fn overlapping_details_are_not_approved() {
     let desk = Desk::new().await;

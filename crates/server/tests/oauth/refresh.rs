@@ -46,7 +46,7 @@ async fn a_refresh_token_that_comes_back_ends_its_family() {
     assert_eq!(desk.read(&bystander.access).await, "200 ok");
 }
 
-/// Ruling 11: for half a minute a lost answer is given again, with the same successor.
+/// For half a minute a lost answer is given again, with the same successor.
 #[tokio::test]
 async fn a_lost_answer_is_given_again_for_thirty_seconds() {
     let desk = Desk::new().await;
@@ -62,7 +62,7 @@ async fn a_lost_answer_is_given_again_for_thirty_seconds() {
     assert_eq!(desk.read(&again.text("access_token")).await, "401 authentication_error");
 }
 
-/// Ruling 11: once the successor was used, the old token is reuse, however soon.
+/// Once the successor was used, the old token is reuse, however soon.
 #[tokio::test]
 async fn no_answer_is_given_again_once_its_successor_was_used() {
     let desk = Desk::new().await;

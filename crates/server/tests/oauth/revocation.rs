@@ -1,8 +1,10 @@
 //! The end of tokens and grants.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, encoded};
 use crate::flow::notes;
 
 /// 9.3-3: revoking a grant bites on the next request.
@@ -62,7 +64,8 @@ async fn a_client_ends_its_tokens() {
     assert_eq!(desk.read(&other.access).await, "200 ok");
 }
 
-/// Ruling 1: one token over several grants loses the revoked one at once, and everything with the last.
+/// One token over several grants searches all of them at once, loses the revoked one at once, and everything with the
+/// last.
 #[tokio::test]
 async fn a_token_over_several_grants_loses_them_one_by_one() {
     let desk = Desk::new().await;
@@ -82,9 +85,22 @@ async fn a_token_over_several_grants_loses_them_one_by_one() {
     assert_eq!(answer.body.get("grant_id"), None);
     let chat = async || desk.get("/v1/streams/messages/records?limit=1", Some(&token)).await.verdict();
     assert_eq!((desk.read(&token).await.as_str(), chat().await.as_str()), ("200 ok", "200 ok"));
+    let text = async |stream: &str, field: &str| {
+        let page = desk.get(&format!("/v1/streams/{stream}/records?limit=1"), Some(&token)).await;
+        page.expect("200 ok").body["data"][0]["data"][field].as_str().unwrap().to_owned()
+    };
+    let question = format!("{} {}", text("notes", "title").await, text("messages", "text").await);
+    let path = format!("/v1/search?{}", encoded(&[("q", question.as_str())]));
+    let searched = async || {
+        let found = desk.get(&path, Some(&token)).await.expect("200 ok");
+        let hits = found.body["data"].as_array().unwrap().clone();
+        hits.iter().map(|hit| hit["stream"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(searched().await, ["messages", "notes"].map(str::to_owned).into());
     desk.json(&format!("/grants/{}/revoke", ids[0]), Some(&desk.owner), &json!({})).await.expect("200 ok");
     assert_eq!(desk.read(&token).await, "403 grant_stream_not_allowed");
     assert_eq!(chat().await, "200 ok");
+    assert_eq!(searched().await, ["messages".to_owned()].into());
     let refreshed = desk.refresh(&client, &answer.text("refresh_token")).await.expect("200 ok");
     assert_eq!(refreshed.text("grant_id"), ids[1]);
     desk.json(&format!("/grants/{}/revoke", ids[1]), Some(&desk.owner), &json!({})).await.expect("200 ok");
