@@ -19,8 +19,8 @@ export class OAuthClient {
     return client;
   }
 
-  /** Where the owner is asked; without details the owner chooses. */
-  authorize(details) {
+  /** Where the owner is asked; without details the owner chooses. At `hosts` the client wants to be told of changes. */
+  authorize(details, hosts) {
     const query = new URLSearchParams({
       response_type: 'code',
       client_id: this.id,
@@ -31,6 +31,7 @@ export class OAuthClient {
       resource: `${this.#url}/mcp`,
     });
     if (details) query.set('authorization_details', JSON.stringify(details));
+    if (hosts) query.set('event_callback_hosts', hosts);
     return `${this.#url}/oauth/authorize?${query}`;
   }
 

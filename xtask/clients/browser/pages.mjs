@@ -103,9 +103,12 @@ async function byKeyboard(page, callback, report) {
 
 async function hostile(plan, page, callback, inspector, report) {
   const client = await OAuthClient.register(plan.url, callback.url, HOSTILE);
-  await page.goto(client.authorize(details(HOSTILE)));
+  await page.goto(client.authorize(details(HOSTILE), 'hooks.harbour.example'));
   await checkHarmless(page, 'hostile consent', report);
   await inspector.inspect(page, 'hostile consent');
+  const host = await labelled(page, 'To hooks.harbour.example');
+  report.check('hostile consent: no host is ticked before', false, await host.evaluate((one) => one.checked));
+  await host.click();
   await press(page, 'Allow');
   await page.goto(client.authorize());
   await checkHarmless(page, 'hostile picker', report);
@@ -114,6 +117,8 @@ async function hostile(plan, page, callback, inspector, report) {
   await checkHarmless(page, 'owner with a hostile client', report);
   await inspector.inspect(page, 'owner with a hostile client');
   await checkTabOrder(page, 'owner', report);
+  await press(page, 'Take back');
+  report.check('owner: a host is taken back', null, await page.$('[id^=forbid-]'));
 }
 
 /** Pages one arrives at: a code to carry, devices, what has ended, what is wrong. */
