@@ -9,7 +9,7 @@ const WITH_FILE: usize = 12;
 /// Lines of Base64 in it, 57 bytes each: about 200 kB.
 const FILE_LINES: usize = 3_600;
 
-/// One letter of a mailbox, 23 kB on average.
+/// One letter of a mailbox, 28 kB on average.
 pub(crate) fn letter(number: usize) -> String {
     let mut text = String::with_capacity(8_000);
     let said = (0..12).map(|line| words(number + line)).collect::<Vec<_>>().join("\r\n");
