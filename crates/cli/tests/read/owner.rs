@@ -38,6 +38,18 @@ fn the_owner_goes_the_whole_ladder_without_a_server() {
     assert!(doors.len() >= 6 && doors.iter().all(|door| door == "cli"), "{ledger}");
 }
 
+/// A cursor lives in the process that made it, so more is asked for at once; the printed command works as it stands.
+#[test]
+fn the_next_hits_are_read_by_the_printed_command() {
+    let pdpp = Pdpp::with_sample();
+    let first = answer(&pdpp, &["search", "winter storage", "--limit", "1"]);
+    let argv: Vec<String> = first["next_command"].as_array().unwrap().iter().map(text).collect();
+    let rest: Vec<&str> = argv[1..].iter().map(String::as_str).collect();
+    let next: Value = serde_json::from_str(&succeeded(&pdpp.run(&rest))).unwrap();
+    assert_eq!(next["data"][0]["result_id"], first["data"][0]["result_id"]);
+    assert!(next["data"].as_array().unwrap().len() > 1, "{argv:?}");
+}
+
 #[test]
 fn a_passphrase_guards_the_directory() {
     let pdpp = Pdpp::with_sample();

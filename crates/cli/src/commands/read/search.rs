@@ -61,6 +61,9 @@ pub(super) struct SearchArgs {
     source: SourceArgs,
 }
 
+/// The most hits of one answer.
+const MOST_HITS: usize = 100;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Mode {
     Lexical,
@@ -96,7 +99,17 @@ pub(super) async fn run(mut args: SearchArgs) -> anyhow::Result<()> {
         let cursor = answer.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
         if let (Some(cursor), Some(members)) = (cursor, answer.as_object_mut()) {
             let mut flags = args.flags();
-            flags.push(("cursor", Some(cursor)));
+            if source.keeps_searches() {
+                flags.push(("cursor", Some(cursor)));
+            } else {
+                // A search is kept by the process that made it, and this one ends here: the next asks for more at once.
+                let shown = members.get("data").and_then(Value::as_array).map_or(0, Vec::len);
+                if shown >= MOST_HITS {
+                    return;
+                }
+                flags.retain(|(name, _)| *name != "limit");
+                flags.push(("limit", Some((shown * 4).clamp(25, MOST_HITS).to_string())));
+            }
             let next = command::of("search", &source, vec![query.clone()], flags);
             members.insert("next_command".to_owned(), json!(next));
         }

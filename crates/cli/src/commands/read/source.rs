@@ -115,6 +115,11 @@ impl Source {
         Err(self.refusal(answer.status, &body, answer.request_id.as_deref()))
     }
 
+    /// Whether a cursor of a search serves in a later call: a server goes on running, a directory has nobody to ask.
+    pub(super) fn keeps_searches(&self) -> bool {
+        self.holdings.is_none()
+    }
+
     /// The connection to name to the server.
     pub(super) fn connection(&self, stream: &str, given: Option<String>) -> Result<Option<String>, Ended> {
         match &self.holdings {
