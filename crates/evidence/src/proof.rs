@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::query::{Need, Query, What};
 use crate::scalars;
-use crate::words::{WantedTerm, find_terms, forms, language_of};
+use crate::words::{Language, WantedTerm, find_terms, forms, language_of};
 
 /// The most matches that are looked at in one passage.
 const MAX_MATCHES: usize = 4_096;
@@ -66,10 +66,21 @@ impl Wanted {
 }
 
 /// Looks for the words in a stretch of a text, read as the index reads it; `None` when none is there.
-pub fn prove(text: &str, passage: Range<usize>, wanted: &Wanted) -> Option<Proof> {
+///
+/// Which language that is takes longer to find out than anything else here, so an index may say what it was. It is
+/// found out all the same where nothing is proven by it: the text may be another one by now.
+pub fn prove(text: &str, passage: Range<usize>, known: Option<Language>, wanted: &Wanted) -> Option<Proof> {
     let end = passage.end.min(scalars::count(text));
     let start = passage.start.min(end);
     let stretch = scalars::slice(text, start, end);
+    let proven = known.and_then(|language| prove_in(stretch, start, language, wanted));
+    proven.or_else(|| {
+        let language = language_of(stretch);
+        if known == Some(language) { None } else { prove_in(stretch, start, language, wanted) }
+    })
+}
+
+fn prove_in(stretch: &str, start: usize, language: Language, wanted: &Wanted) -> Option<Proof> {
     let terms: Vec<_> = wanted
         .terms
         .iter()
@@ -78,7 +89,7 @@ pub fn prove(text: &str, passage: Range<usize>, wanted: &Wanted) -> Option<Proof
             Term::Prefix(prefix) => WantedTerm::Prefix(prefix),
         })
         .collect();
-    let found = find_terms(stretch, language_of(stretch), &terms, MAX_MATCHES);
+    let found = find_terms(stretch, language, &terms, MAX_MATCHES);
     let mut places: Vec<(Range<usize>, usize)> = found
         .iter()
         .map(|one| {
@@ -125,7 +136,7 @@ mod tests {
     #[track_caller]
     fn check(query: &str, text: &str, expected: Expect) {
         let wanted = Wanted::of(&parse(query), &[]);
-        let shown = match prove(text, 0..usize::MAX, &wanted) {
+        let shown = match prove(text, 0..usize::MAX, None, &wanted) {
             None => "nothing".to_owned(),
             Some(proof) => {
                 let words: Vec<_> =
@@ -158,14 +169,23 @@ mod tests {
     fn the_place_where_most_words_meet_comes_first() {
         let text = format!("boat {} the boat to Malta", "x ".repeat(200));
         check("boat malta", &text, expect!["boat | boat | Malta of 2"]);
-        let proof = prove(&text, 0..usize::MAX, &Wanted::of(&parse("boat malta"), &[])).unwrap();
+        let proof = prove(&text, 0..usize::MAX, None, &Wanted::of(&parse("boat malta"), &[])).unwrap();
         assert!(proof.matches[0].start > 100, "{:?}", proof.matches);
+    }
+
+    #[test]
+    fn a_wrong_language_proves_what_the_right_one_does() {
+        let (wanted, place) = (Wanted::of(&parse("running"), &[]), 21..25);
+        for known in [None, Some(Language::English), Some(Language::Turkish), Some(Language::Unstemmed)] {
+            let proof = prove("She was there and he runs with the dog", 0..usize::MAX, known, &wanted);
+            assert_eq!(proof.map(|proof| proof.matches), Some(vec![place.clone()]), "{known:?}");
+        }
     }
 
     #[test]
     fn offsets_are_those_of_the_whole_text() {
         let text = "😀 שלום boat, 寿司が好き";
-        let proof = prove(text, 2..usize::MAX, &Wanted::of(&parse("boat 寿司"), &[])).unwrap();
+        let proof = prove(text, 2..usize::MAX, None, &Wanted::of(&parse("boat 寿司"), &[])).unwrap();
         let words: Vec<_> =
             proof.matches.iter().map(|range| scalars::slice(text, range.start, range.end)).collect();
         assert_eq!(words, ["boat", "寿司"]);

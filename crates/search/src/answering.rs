@@ -26,7 +26,7 @@ impl SearchIndex for SearchEngine {
         let is_current = self.core.wait_for(search.plan).await?;
         let segments = self.core.opened().segments();
         // The way to another thread and back costs as much as a short search.
-        let ranked = match rank(segments.clone(), &self.core.counts, search, Pace::Short) {
+        let ranked = match rank(&segments, &self.core.counts, search, Pace::Short) {
             Ok(None) => self.rank_apart(segments, search).await?,
             done => done,
         };
@@ -58,7 +58,7 @@ impl SearchEngine {
         let (only, explain) = (search.only.map(<[_]>::to_vec), search.explain);
         let ranked = tokio::task::spawn_blocking(move || {
             let search = Search { plan: &plan, query: &query, only: only.as_deref(), explain };
-            rank(segments, &core.counts, search, Pace::Long)
+            rank(&segments, &core.counts, search, Pace::Long)
         });
         ranked.await.map_err(|stopped| StoreError::Backend(Box::new(stopped)))
     }

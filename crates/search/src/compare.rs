@@ -59,7 +59,7 @@ fn sum(segments: &Segments) -> Result<Sum, SearchError> {
             let links = (segment.previous(doc), segment.next(doc));
             let numbers = (segment.record(doc), segment.time(doc), links, segment.stretch(doc));
             let key = segment.key(doc)?.map(|key| key.to_string());
-            sum.add(&(numbers, segment.fingerprint(doc), key));
+            sum.add(&(numbers, segment.language(doc), segment.sketch(doc), key));
         }
         add_words(segments.layout, segment, &mut sum)?;
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use pdpp_store::Store;
+use pdpp_wire::SubjectId;
 use tantivy::IndexWriter;
 use tokio::sync::{Notify, watch};
 
@@ -27,6 +28,8 @@ pub struct SearchEngine {
 
 pub(crate) struct Core {
     pub(crate) store: Arc<dyn Store>,
+    /// Whose records are indexed; everybody's where nobody is named.
+    subject_id: Option<SubjectId>,
     place: Place,
     opened: RwLock<Arc<Opened>>,
     /// Held while writing; the writer stays in it while the engine is started.
@@ -37,7 +40,7 @@ pub(crate) struct Core {
     is_stopping: AtomicBool,
     is_helping: AtomicBool,
     is_damaged: AtomicBool,
-    pub(crate) counts: Counts,
+    pub(crate) counts: Arc<Counts>,
 }
 
 impl std::fmt::Debug for SearchEngine {
@@ -49,9 +52,27 @@ impl std::fmt::Debug for SearchEngine {
 impl SearchEngine {
     /// Opens the index of a store. It is not brought up to date before something asks for it.
     pub fn open(place: Place, store: Arc<dyn Store>) -> Result<Self, SearchError> {
+        Self::open_of(place, store, None)
+    }
+
+    /// Opens an index of what one owner of a store has.
+    pub(crate) fn open_for(
+        place: Place,
+        store: Arc<dyn Store>,
+        subject_id: SubjectId,
+    ) -> Result<Self, SearchError> {
+        Self::open_of(place, store, Some(subject_id))
+    }
+
+    fn open_of(
+        place: Place,
+        store: Arc<dyn Store>,
+        subject_id: Option<SubjectId>,
+    ) -> Result<Self, SearchError> {
         let (opened, progress) = Opened::open(&place)?;
         let core = Core {
             store,
+            subject_id,
             place,
             opened: RwLock::new(Arc::new(opened)),
             writing: tokio::sync::Mutex::new(None),
@@ -61,7 +82,7 @@ impl SearchEngine {
             is_stopping: AtomicBool::new(false),
             is_helping: AtomicBool::new(false),
             is_damaged: AtomicBool::new(false),
-            counts: Counts::default(),
+            counts: Arc::default(),
         };
         Ok(Self { core: Arc::new(core), worker: Mutex::new(None) })
     }
@@ -131,7 +152,8 @@ impl Drop for SearchEngine {
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, SearchError> {
-    Ok(tokio::runtime::Builder::new_current_thread().enable_time().build()?)
+    // A store may be across a network.
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }
 
 impl Core {
@@ -254,7 +276,12 @@ impl Core {
         if caught_up.is_ok() {
             let indexer = Indexer::new(&*self.store, &opened, writer, self);
             match indexer {
-                Ok(indexer) => caught_up = indexer.catch_up().await.map(|some| any = some),
+                Ok(indexer) => {
+                    caught_up = match self.subjects().await {
+                        Ok(subjects) => indexer.catch_up(subjects).await.map(|some| any = some),
+                        Err(error) => Err(error),
+                    };
+                }
                 Err(error) => caught_up = Err(error),
             }
         }
@@ -268,7 +295,7 @@ impl Core {
     /// Whether some subject's log goes further than the index.
     pub(crate) async fn is_behind(&self) -> Result<bool, SearchError> {
         self.refresh()?;
-        for subject_id in self.store.subjects().await? {
+        for subject_id in self.subjects().await? {
             let head = self.store.log_head(&subject_id).await?;
             if self.progress.borrow().position(&subject_id) < head {
                 return Ok(true);
@@ -277,9 +304,17 @@ impl Core {
         Ok(false)
     }
 
+    /// Whose logs are followed.
+    async fn subjects(&self) -> Result<Vec<SubjectId>, SearchError> {
+        match &self.subject_id {
+            Some(only) => Ok(vec![only.clone()]),
+            None => Ok(self.store.subjects().await?),
+        }
+    }
+
     /// Whether some stream is declared otherwise than when it was indexed.
     async fn is_undeclared(&self) -> Result<bool, SearchError> {
-        for subject_id in self.store.subjects().await? {
+        for subject_id in self.subjects().await? {
             let catalogue = self.store.catalogue(&subject_id).await?;
             if !self.progress.borrow().knows(&catalogue) {
                 return Ok(true);

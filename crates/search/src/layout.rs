@@ -11,7 +11,7 @@ use tantivy::schema::{
 
 /// Changes whenever an index of the old layout cannot be read as one of the new: passages, terms,
 /// fields or their meaning. Another number means a rebuild.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// The fields of the index.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +40,12 @@ pub(crate) struct Layout {
     pub(crate) start: Field,
     /// Where it ends.
     pub(crate) end: Field,
-    /// The same for passages of the same words; 0 for passages too short to tell.
-    pub(crate) fingerprint: Field,
+    /// The number of the language its words were read in.
+    pub(crate) language: Field,
+    /// What the whole text is like that the passage is of; none for texts too short to tell.
+    pub(crate) picks: [Field; 2],
+    /// How long that text is, and which numbers it has.
+    pub(crate) facts: Field,
 }
 
 impl Layout {
@@ -68,7 +72,9 @@ impl Layout {
             next: schema.add_u64_field("next", FAST),
             start: schema.add_u64_field("start", FAST),
             end: schema.add_u64_field("end", FAST),
-            fingerprint: schema.add_u64_field("fingerprint", FAST),
+            language: schema.add_u64_field("language", FAST),
+            picks: ["picks_low", "picks_high"].map(|name| schema.add_u64_field(name, FAST)),
+            facts: schema.add_u64_field("facts", FAST),
         };
         (schema.build(), layout)
     }

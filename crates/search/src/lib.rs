@@ -8,15 +8,19 @@
 mod answering;
 mod bare;
 mod compare;
+mod disk;
 mod engine;
 mod error;
 mod index;
+mod known_scopes;
 mod layout;
 mod place;
 mod places;
+mod pool;
 mod rank;
 mod segments;
 
 pub use engine::SearchEngine;
 pub use error::SearchError;
 pub use index::Place;
+pub use pool::IndexPool;

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use pdpp_evidence::Language;
 use pdpp_wire::RecordKey;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::SegmentId;
 use tantivy::schema::{Field, Value as _};
 use tantivy::store::StoreReader;
-use tantivy::{DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyDocument};
+use tantivy::{DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyDocument, Term};
 
 use crate::SearchError;
+use crate::index::Sketch;
+use crate::known_scopes::{KnownScope, KnownScopes};
 use crate::layout::Layout;
 use crate::places::Places;
 
@@ -44,13 +47,17 @@ pub(crate) struct Segment {
     pub(crate) surface: Arc<InvertedIndexReader>,
     /// Where each record is; shared by all openings of the segment.
     places: Arc<Places>,
+    /// Which scopes it has; shared as well.
+    known_scopes: Arc<KnownScopes>,
     record: Column<u64>,
     time: Column<i64>,
     previous: Column<u64>,
     next: Column<u64>,
     start: Column<u64>,
     end: Column<u64>,
-    fingerprint: Column<u64>,
+    language: Column<u64>,
+    picks: [Column<u64>; 2],
+    facts: Column<u64>,
     keys: StoreReader,
     key: Field,
     scope: Option<StrColumn>,
@@ -72,7 +79,7 @@ impl Segments {
         let known = |id: SegmentId| {
             let all = before.map_or(&[][..], |before| &before.all);
             let same = all.iter().find(|segment| segment.reader.segment_id() == id);
-            same.map(|segment| segment.places.clone()).unwrap_or_default()
+            same.map(|segment| (segment.places.clone(), segment.known_scopes.clone())).unwrap_or_default()
         };
         let segments = searcher.segment_readers().iter();
         let segments = segments.map(|reader| Segment::open(layout, reader, known(reader.segment_id())));
@@ -104,7 +111,11 @@ impl Segments {
 }
 
 impl Segment {
-    fn open(layout: Layout, reader: &SegmentReader, places: Arc<Places>) -> Result<Self, SearchError> {
+    fn open(
+        layout: Layout,
+        reader: &SegmentReader,
+        (places, known_scopes): (Arc<Places>, Arc<KnownScopes>),
+    ) -> Result<Self, SearchError> {
         let columns = reader.fast_fields();
         let rows = reader.max_doc();
         let numbers = |name| -> Result<Column<u64>, SearchError> {
@@ -115,13 +126,16 @@ impl Segment {
             text: reader.inverted_index(layout.text)?,
             surface: reader.inverted_index(layout.surface)?,
             places,
+            known_scopes,
             record: numbers("record")?,
             time: columns.column_opt::<i64>("time")?.unwrap_or_else(|| Column::build_empty_column(rows)),
             previous: numbers("previous")?,
             next: numbers("next")?,
             start: numbers("start")?,
             end: numbers("end")?,
-            fingerprint: numbers("fingerprint")?,
+            language: numbers("language")?,
+            picks: [numbers("picks_low")?, numbers("picks_high")?],
+            facts: numbers("facts")?,
             keys: reader.get_store_reader(KEY_BLOCKS)?,
             key: layout.key,
             scope: columns.str("scope")?,
@@ -154,8 +168,15 @@ impl Segment {
         (self.start.first(doc).unwrap_or_default(), self.end.first(doc).unwrap_or_default())
     }
 
-    pub(crate) fn fingerprint(&self, doc: DocId) -> u64 {
-        self.fingerprint.first(doc).unwrap_or_default()
+    /// The language a passage was read in.
+    pub(crate) fn language(&self, doc: DocId) -> Option<Language> {
+        self.language.first(doc).and_then(Language::from_number)
+    }
+
+    /// What the text is like that a passage is of; nothing for a short one.
+    pub(crate) fn sketch(&self, doc: DocId) -> Option<Sketch> {
+        let facts = self.facts.first(doc)?;
+        Some(Sketch { picks: [self.picks[0].first(doc)?, self.picks[1].first(doc)?], facts })
     }
 
     pub(crate) fn key(&self, doc: DocId) -> Result<Option<RecordKey>, SearchError> {
@@ -164,12 +185,15 @@ impl Segment {
         Ok(key.and_then(|key| RecordKey::parse(key).ok()))
     }
 
-    /// The number a scope has in this segment, as [`Self::scope`] gives it.
-    pub(crate) fn scope_ord(&self, scope: &str) -> Result<Option<u64>, SearchError> {
-        match &self.scope {
-            Some(column) => Ok(column.dictionary().term_ord(scope.as_bytes())?),
-            None => Ok(None),
-        }
+    /// What the segment says of a scope: the number [`Self::scope`] gives, and where its passages are listed.
+    pub(crate) fn known_scope(&self, layout: Layout, scope: &str) -> Result<KnownScope, SearchError> {
+        self.known_scopes.get(scope, || {
+            let column = self.scope.as_ref();
+            let ord = column.map(|column| column.dictionary().term_ord(scope.as_bytes())).transpose()?;
+            let term = Term::from_field_text(layout.scope, scope);
+            let info = self.reader.inverted_index(layout.scope)?.get_term_info(&term)?;
+            Ok(KnownScope { ord: ord.flatten(), info })
+        })
     }
 
     pub(crate) fn scope(&self, doc: DocId) -> Option<u64> {

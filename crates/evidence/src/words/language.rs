@@ -98,6 +98,21 @@ impl Language {
         Self::STEMMED.iter().copied().find(|language| language.code() == code).unwrap_or(Self::Unstemmed)
     }
 
+    /// A small number for it, which an index may keep. It changes when languages are added before it.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The language of a number given by [`Language::number`].
+    pub fn from_number(number: u64) -> Option<Self> {
+        let unstemmed = Self::Unstemmed as u64;
+        match usize::try_from(number) {
+            _ if number == unstemmed => Some(Self::Unstemmed),
+            Ok(number) => Self::STEMMED.get(number).copied(),
+            Err(_) => None,
+        }
+    }
+
     pub(super) fn of_script(script: Script) -> impl Iterator<Item = Self> {
         let of_script = move |language: &Self| language.stemming().is_some_and(|(of, _)| of == script);
         Self::STEMMED.iter().copied().filter(of_script)

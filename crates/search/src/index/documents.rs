@@ -1,6 +1,6 @@
 //! Turns one record into the documents of its passages.
 
-use pdpp_evidence::{FieldPath, FieldText, for_each_token, language_of, text_of};
+use pdpp_evidence::{FieldPath, FieldText, Language, for_each_token, language_of, text_of};
 use pdpp_store::FedRecord;
 use serde_json::{Map, Value};
 use tantivy::TantivyDocument;
@@ -8,11 +8,9 @@ use tantivy::tokenizer::{PreTokenizedString, Token};
 
 use super::declared::Declared;
 use super::passages::{Stretch, passages};
+use super::sketch::{Sketch, Sketching};
 use crate::layout::Layout;
 use crate::place::{StreamPlace, connection_term};
-
-/// Shorter passages say too little to be called the same.
-const MIN_FINGERPRINT_WORDS: u32 = 6;
 
 /// Makes documents for the records of one stream.
 pub(crate) struct Documents<'a> {
@@ -47,9 +45,7 @@ impl<'a> Documents<'a> {
             // Each element of a list is a text of its own, so that no phrase crosses from one to the next.
             for (_, value) in path.each_under(top_level, &data) {
                 let FieldText::Text { text, .. } = text_of(value) else { continue };
-                for stretch in passages(&text) {
-                    documents.extend(self.passage(fed, scope, &text, &stretch));
-                }
+                self.add_passages(fed, scope, &text, &mut documents);
             }
         }
         if documents.is_empty() && self.declared.is_threaded {
@@ -78,44 +74,63 @@ impl<'a> Documents<'a> {
         document
     }
 
-    /// A passage's document; none for a passage without a word.
+    /// The documents of a text. Each knows what the whole text is like: a copy is cut elsewhere than its original.
+    fn add_passages(&self, fed: &FedRecord, scope: &str, text: &str, documents: &mut Vec<TantivyDocument>) {
+        let mut sketching = Sketching::of(text);
+        let mut words = Vec::new();
+        for stretch in passages(text) {
+            let found = Words::of(scope, text, &stretch, &mut sketching);
+            if !found.terms.is_empty() {
+                words.push((stretch, found));
+            }
+        }
+        let sketch = sketching.finish();
+        documents.extend(
+            words.into_iter().map(|(stretch, words)| self.passage(fed, scope, &stretch, words, sketch)),
+        );
+    }
+
     fn passage(
         &self,
         fed: &FedRecord,
         scope: &str,
-        text: &str,
         stretch: &Stretch,
-    ) -> Option<TantivyDocument> {
-        let words = Words::of(scope, &text[stretch.bytes.clone()]);
-        if words.terms.is_empty() {
-            return None;
-        }
+        words: Words,
+        sketch: Option<Sketch>,
+    ) -> TantivyDocument {
         let mut document = self.frame(fed, scope);
         document.add_u64(self.layout.start, stretch.chars.start as u64);
         document.add_u64(self.layout.end, stretch.chars.end as u64);
-        document.add_u64(self.layout.fingerprint, words.fingerprint());
+        document.add_u64(self.layout.language, words.language.number().into());
+        if let Some(sketch) = sketch {
+            for (field, bits) in self.layout.picks.into_iter().zip(sketch.picks) {
+                document.add_u64(field, bits);
+            }
+            document.add_u64(self.layout.facts, sketch.facts);
+        }
         let tokenized = |tokens| PreTokenizedString { text: String::new(), tokens };
         if !words.surfaces.is_empty() {
             document.add_pre_tokenized_text(self.layout.surface, tokenized(words.surfaces));
         }
         document.add_pre_tokenized_text(self.layout.text, tokenized(words.terms));
-        Some(document)
+        document
     }
 }
 
 /// The words of a passage, each after its scope.
 struct Words {
+    language: Language,
     terms: Vec<Token>,
     surfaces: Vec<Token>,
-    positions: u32,
-    hash: u64,
 }
 
 impl Words {
-    fn of(scope: &str, text: &str) -> Self {
+    fn of(scope: &str, text: &str, stretch: &Stretch, sketching: &mut Sketching) -> Self {
         let (mut terms, mut surfaces) = (Vec::new(), Vec::new());
-        let (mut positions, mut hash) = (0, 0xcbf2_9ce4_8422_2325_u64);
-        for_each_token(text, language_of(text), |token| {
+        let mut positions = 0;
+        let text = &text[stretch.bytes.clone()];
+        let language = language_of(text);
+        for_each_token(text, language, |token| {
             let named = |word: &str| Token {
                 position: token.position as usize,
                 text: [scope, word].concat(),
@@ -125,18 +140,13 @@ impl Words {
             if token.surface != token.term {
                 surfaces.push(named(token.surface));
             }
-            if token.position + 1 > positions {
+            // Of several words in one place the first is what was written.
+            if token.position >= positions {
                 positions = token.position + 1;
-                for byte in token.surface.bytes().chain([0]) {
-                    hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-                }
+                sketching.word(token.surface, stretch.chars.start + token.start_chars as usize);
             }
         });
         surfaces.dedup_by(|one, other| one.text == other.text && one.position == other.position);
-        Self { terms, surfaces, positions, hash }
-    }
-
-    fn fingerprint(&self) -> u64 {
-        if self.positions < MIN_FINGERPRINT_WORDS { 0 } else { self.hash.max(1) }
+        Self { language, terms, surfaces }
     }
 }

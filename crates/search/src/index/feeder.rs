@@ -66,10 +66,10 @@ impl<'a> Indexer<'a> {
         Ok(Self { store, opened, layout, writer, progress, follower, links, streams, is_dirty, purged })
     }
 
-    /// Takes in everything the log holds. Says whether there was anything.
-    pub(crate) async fn catch_up(mut self) -> Result<bool, SearchError> {
+    /// Takes in everything these subjects' logs hold. Says whether there was anything.
+    pub(crate) async fn catch_up(mut self, subjects: Vec<SubjectId>) -> Result<bool, SearchError> {
         let mut any = false;
-        for subject_id in self.store.subjects().await? {
+        for subject_id in subjects {
             self.load_streams(&subject_id).await?;
             any |= self.follow_declarations(&subject_id).await?;
             any |= self.follow_log(&subject_id).await?;

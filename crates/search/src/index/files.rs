@@ -7,6 +7,7 @@ use tantivy::directory::MmapDirectory;
 use tantivy::index::{IndexMeta, SegmentId};
 use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy};
 
+use super::merging::Merging;
 use super::progress::Progress;
 use crate::SearchError;
 use crate::layout::Layout;
@@ -113,10 +114,7 @@ impl Opened {
     /// A writer, unless another process has it.
     pub(crate) fn writer(&self) -> Result<IndexWriter, SearchError> {
         let writer = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
-        let mut policy = tantivy::indexer::LogMergePolicy::default();
-        policy.set_min_num_segments(5);
-        policy.set_del_docs_ratio_before_merge(0.2);
-        writer.set_merge_policy(Box::new(policy));
+        writer.set_merge_policy(Box::new(Merging::default()));
         Ok(writer)
     }
 

@@ -6,11 +6,15 @@ mod expunge;
 mod feeder;
 mod files;
 mod links;
+mod merging;
 mod passages;
 mod progress;
+mod quoting;
+mod sketch;
 
 pub(crate) use expunge::{Expunge, expunge};
 pub(crate) use feeder::{Follower, Indexer};
 pub(crate) use files::Opened;
 pub use files::Place;
 pub(crate) use progress::Progress;
+pub(crate) use sketch::Sketch;

@@ -1,7 +1,7 @@
 //! Puts scored records in order, once each, and says why.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::ops::Range;
 
 use pdpp_access::SearchOrder;
 use serde_json::{Value, json};
@@ -9,16 +9,14 @@ use serde_json::{Value, json};
 use super::View;
 use super::bonus::Bonuses;
 use super::credit::{Credits, PassageCredit, RecordCredit};
-use super::digest::ByDigest;
 use super::groups::Group;
-use super::hits::{LaterHits, MAX_PASSAGES, UnnamedHit};
+use super::hits::{MAX_PASSAGES, PlacedHit, UnnamedHit};
+use crate::index::Sketch;
 
-/// The most hits of a ranking.
-const MAX_HITS: usize = 500;
 /// What the month or year a query names counts for a record whose own time it is, beside the word itself.
 const DATED: f64 = 0.9;
 /// For a record by somebody the query names.
-const AUTHOR: f64 = 0.8;
+pub(crate) const AUTHOR: f64 = 0.8;
 
 pub(crate) struct Answer<'a> {
     pub(crate) view: &'a View<'a>,
@@ -26,32 +24,60 @@ pub(crate) struct Answer<'a> {
     pub(crate) credits: &'a Credits,
     pub(crate) bonuses: &'a Bonuses,
     pub(crate) order: SearchOrder,
+    /// Records up to here were found by their own words, and ranked first.
+    pub(crate) found: usize,
 }
 
 /// A record in its place.
-struct Placed<'a> {
-    index: usize,
+pub(crate) struct Placed<'a> {
+    pub(crate) index: usize,
     credit: &'a RecordCredit,
-    score: f64,
+    pub(crate) score: f64,
     time: Option<i64>,
     duplicates: u32,
+    sketch: Option<Sketch>,
 }
 
-impl Answer<'_> {
-    /// The hits, and whether some were left out.
-    pub(crate) fn hits(&self, explain: bool) -> (LaterHits, bool) {
-        let placed = self.credits.records.iter().enumerate();
-        let placed = placed.map(|(index, credit)| self.place(index, credit));
-        let mut placed: Vec<_> = placed.filter(|placed| placed.score > 0.0).collect();
-        placed.sort_unstable_by(|one, other| {
+impl<'a> Answer<'a> {
+    /// Puts records after those that are placed already, until there are so many and all that tie with the last.
+    pub(crate) fn place_after(&self, placed: &mut Vec<Placed<'a>>, records: Range<usize>, most: usize) {
+        let mut next: Vec<_> = records.map(|index| self.place(index, &self.credits.records[index])).collect();
+        next.retain(|placed| placed.score > 0.0 && !placed.credit.is_out);
+        next.sort_unstable_by(|one, other| {
             self.compare(one, other).then(one.credit.record.cmp(&other.credit.record))
         });
+        let (mut scored, mut is_full) = (Vec::new(), placed.len() >= most);
+        for mut one in next {
+            self.matching(one.credit, &mut scored);
+            let best = scored.first().map(|(_, at)| self.credits.passages[*at].at);
+            one.sketch = best.and_then(|at| self.view.segments.segment(at).sketch(at.doc));
+            if let Some(first) = self.first_like(placed, &one) {
+                // Those that come later may never be looked at, so they are not counted whether they are or not.
+                placed[first].duplicates += u32::from(one.index < self.found);
+                continue;
+            }
+            is_full = is_full
+                || (placed.len() >= most
+                    && placed.last().is_some_and(|last| self.compare(last, &one) != Ordering::Equal));
+            if !is_full {
+                placed.push(one);
+            }
+        }
+    }
+
+    /// The score of the record that so many are not worse than, copies included.
+    pub(crate) fn score_at(&self, place: usize) -> Option<f64> {
+        let scores =
+            (0..self.credits.records.len()).map(|at| self.place(at, &self.credits.records[at]).score);
+        let mut scores: Vec<_> = scores.filter(|score| *score > 0.0).collect();
+        let at = place.checked_sub(1).filter(|at| *at < scores.len())?;
+        Some(*scores.select_nth_unstable_by(at, |one, other| other.total_cmp(one)).1)
+    }
+
+    /// The hits, in their order.
+    pub(crate) fn hits(&self, placed: &[Placed<'_>], explain: bool) -> Vec<PlacedHit> {
         let mut scored = Vec::new();
-        let mut placed = self.fold(placed, &mut scored);
-        let is_cut = placed.len() > MAX_HITS;
-        placed.truncate(MAX_HITS);
-        let mut hits = LaterHits::new(self.view.segments.clone(), placed.len());
-        for (index, one) in placed.iter().enumerate() {
+        let hit = |(index, one): (usize, &Placed<'_>)| {
             // Records the order leaves equal are told apart by their key, which is not known yet.
             let is_tied = index > 0 && self.compare(&placed[index - 1], one) == Ordering::Equal;
             let mut passages = [None; MAX_PASSAGES];
@@ -68,19 +94,24 @@ impl Answer<'_> {
                 duplicates: one.duplicates,
                 explanation: explain.then(|| Box::new(self.explain(one))),
             };
-            hits.push(one.credit.part, hit, is_tied);
-        }
-        (hits, is_cut)
+            PlacedHit { part: one.credit.part, hit, is_tied }
+        };
+        placed.iter().enumerate().map(hit).collect()
     }
 
-    fn place<'c>(&self, index: usize, credit: &'c RecordCredit) -> Placed<'c> {
+    fn place(&self, index: usize, credit: &'a RecordCredit) -> Placed<'a> {
         let segment = self.view.segments.segment(credit.at);
         let time = segment.time(credit.at.doc).filter(|_| self.view.scopes.parts[credit.part].tells_time);
         let counts =
             self.groups.iter().enumerate().map(|(number, group)| self.counts(index, number, group, time));
         let total: f64 = counts.sum();
-        let score = total * author(credit) * self.verbatim(credit) * self.bonuses.time.factor(time);
-        Placed { index, credit, score, time, duplicates: 0 }
+        let score = total * self.factor(credit) * self.bonuses.time.factor(time);
+        Placed { index, credit, score, time, duplicates: 0, sketch: None }
+    }
+
+    /// What a record's words are multiplied by, but for its time.
+    pub(crate) fn factor(&self, credit: &RecordCredit) -> f64 {
+        author(credit) * self.verbatim(credit)
     }
 
     /// The record's passages that match, best first.
@@ -104,7 +135,7 @@ impl Answer<'_> {
 
     fn verbatim(&self, credit: &RecordCredit) -> f64 {
         let verbatim = &self.bonuses.verbatim;
-        let has = |at: usize| verbatim.docs.contains_key(&self.credits.passages[at].at);
+        let has = |at: usize| verbatim.has(self.credits.passages[at].at);
         if !verbatim.docs.is_empty() && credit.passages.clone().any(has) { verbatim.factor() } else { 1.0 }
     }
 
@@ -113,8 +144,7 @@ impl Answer<'_> {
         let scope = &self.view.scopes.fields[passage.field];
         let given = self.credits.shares(at).iter().zip(self.groups).map(|(share, group)| share * group.idf);
         let total = given.sum::<f64>() * scope.weight;
-        let is_verbatim = self.bonuses.verbatim.docs.contains_key(&passage.at);
-        if is_verbatim { total * self.bonuses.verbatim.factor() } else { total }
+        if self.bonuses.verbatim.has(passage.at) { total * self.bonuses.verbatim.factor() } else { total }
     }
 
     fn passage_place(&self, at: usize) -> (usize, u64) {
@@ -134,24 +164,18 @@ impl Answer<'_> {
         by_both.then(one.credit.part.cmp(&other.credit.part))
     }
 
-    /// Counts records that say the same into the first of them.
-    fn fold<'c>(&self, placed: Vec<Placed<'c>>, scored: &mut Vec<(f64, usize)>) -> Vec<Placed<'c>> {
-        let mut firsts: HashMap<u64, usize, ByDigest> =
-            HashMap::with_capacity_and_hasher(placed.len(), ByDigest::default());
-        let mut kept: Vec<Placed<'c>> = Vec::with_capacity(placed.len());
-        for one in placed {
-            self.matching(one.credit, scored);
-            let best = scored.first().map(|(_, at)| self.credits.passages[*at].at);
-            let print = best.map_or(0, |at| self.view.segments.segment(at).fingerprint(at.doc));
-            match firsts.get(&print) {
-                Some(first) if print != 0 => kept[*first].duplicates += 1,
-                _ => {
-                    firsts.insert(print, kept.len());
-                    kept.push(one);
-                }
-            }
-        }
-        kept
+    /// The first record in its place that says nearly the same. One that has a word of the query which the other has
+    /// not is never left out for it.
+    fn first_like(&self, placed: &[Placed<'_>], one: &Placed<'_>) -> Option<usize> {
+        let sketch = one.sketch.as_ref()?;
+        let is_like = |known: &Placed<'_>| known.sketch.as_ref().is_some_and(|known| sketch.is_like(known));
+        placed.iter().position(|known| is_like(known) && self.has_words_of(known.index, one.index))
+    }
+
+    /// Whether a record has every word of the query that another has.
+    fn has_words_of(&self, record: usize, other: usize) -> bool {
+        let mut both = self.credits.own(record).iter().zip(self.credits.own(other));
+        both.all(|(own, other)| *own > 0.0 || *other <= 0.0)
     }
 
     fn explain(&self, one: &Placed<'_>) -> Value {

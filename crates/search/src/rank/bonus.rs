@@ -1,11 +1,10 @@
 //! What makes a match better than its words: standing as they were typed, and the month they name.
 
-use std::collections::HashMap;
-
 use pdpp_evidence::{Clause, Need, What};
 use tantivy::DocId;
 
 use super::View;
+use super::candidates::LIMIT;
 use super::phrase::phrase_docs;
 use crate::SearchError;
 use crate::segments::DocAt;
@@ -35,7 +34,8 @@ const MONTHS: [&str; 12] = [
 #[derive(Default)]
 pub(crate) struct Verbatim {
     words: usize,
-    pub(crate) docs: HashMap<DocAt, u32>,
+    /// The passages and how often they have it, in order.
+    pub(crate) docs: Vec<(DocAt, u32)>,
 }
 
 /// Every bonus of one query.
@@ -60,7 +60,7 @@ pub(crate) fn verbatim(
             What::Prefix { .. } | What::Phrase(_) => return Ok(Verbatim::default()),
         }
     }
-    let mut found = Verbatim { words: slots.len(), docs: HashMap::new() };
+    let mut found = Verbatim { words: slots.len(), docs: Vec::new() };
     if slots.len() < 2 {
         return Ok(found);
     }
@@ -77,6 +77,7 @@ pub(crate) fn verbatim(
             found.docs.extend(docs.into_iter().map(|(doc, times)| (at(number, doc), times)));
         }
     }
+    found.docs.sort_unstable();
     Ok(found)
 }
 
@@ -85,6 +86,16 @@ fn at(segment: usize, doc: DocId) -> DocAt {
 }
 
 impl Verbatim {
+    pub(crate) fn has(&self, at: DocAt) -> bool {
+        self.docs.binary_search_by_key(&at, |(at, _)| *at).is_ok()
+    }
+
+    /// The most it can be for a record that is not a candidate: those that have the query word for word are, unless
+    /// they are too many.
+    pub(crate) fn factor_of_others(&self) -> f64 {
+        if self.docs.len() > LIMIT { self.factor() } else { 1.0 }
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "at most four")]
     pub(crate) fn factor(&self) -> f64 {
         1.0 + VERBATIM * self.words.saturating_sub(1).min(VERBATIM_WORDS) as f64
@@ -115,7 +126,7 @@ impl NamedTime {
         named
     }
 
-    fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.months.is_empty() && self.years.is_empty()
     }
 

@@ -21,26 +21,34 @@ use super::groups::{Group, Matches};
 use super::lookup::Lookup;
 use super::start::StartingAt;
 use super::terms::PlanTerm;
-use super::top::{Tie, Top, tie};
+use super::top::{MARGIN, Tie, Top, tie};
 use super::whole::DRIVEN;
 use crate::SearchError;
 use crate::segments::DocAt;
 
-/// Passages that are scored exactly.
+/// Passages that may be hits.
 pub(crate) const LIMIT: usize = 250;
+/// Of those, how many are ranked before the others, by exact scores and with their neighbours. Few pages are asked
+/// for that need more, and what the wide pass puts behind a hundred others is hardly ever the best.
+const FIRST: usize = 100;
 /// Passages with every word that are candidates whatever the wide pass thinks of them.
 const MAX_WHOLE: usize = 100;
 /// What an actor's name counts in the wide pass.
 const ACTOR_WEIGHT: f64 = 0.6;
 /// The engine's own constants.
-const WIDE_K1: f64 = 1.2;
-const WIDE_B: f64 = 0.75;
+pub(crate) const WIDE_K1: f64 = 1.2;
+pub(crate) const WIDE_B: f64 = 0.75;
 /// The length of a usual passage in words. Fixed, because the true average would tell of other records.
 pub(crate) const USUAL_LENGTH: f64 = 20.0;
 
 /// Passages that may be hits, each with its part, and whether these are all.
 pub(crate) struct Candidates {
+    /// Those that are ranked first.
     pub(crate) docs: Vec<(usize, DocAt)>,
+    /// Those that come after all hits that come of the first.
+    pub(crate) later: Vec<(usize, DocAt)>,
+    /// What a passage that is not among the first has in the wide pass at most.
+    pub(crate) threshold: f64,
     pub(crate) is_complete: bool,
     pub(crate) filter: Filter,
 }
@@ -55,9 +63,9 @@ impl Candidates {
     ) -> Result<Self, SearchError> {
         let (filter, rarest) = Filter::new(view, groups)?;
         let finder = Finder { view, groups, filter: &filter };
-        let (mut docs, mut is_complete) = match (order, rarest) {
+        let Wide { mut docs, later, threshold, mut is_complete } = match (order, rarest) {
             (SearchOrder::Newest, _) => finder.newest()?,
-            (_, Some(group)) if group.count <= DRIVEN as u64 => (finder.all_of(group)?, true),
+            (_, Some(group)) if group.count <= DRIVEN as u64 => Wide::all(finder.all_of(group)?),
             _ => finder.best()?,
         };
         if order == SearchOrder::Relevance {
@@ -76,8 +84,24 @@ impl Candidates {
         }
         docs.sort_unstable();
         docs.dedup();
-        let docs = docs.into_iter().filter_map(|at| Some((view.part(at)?, at))).collect();
-        Ok(Self { docs, is_complete, filter })
+        let with_part = |at: DocAt| Some((view.part(at)?, at));
+        let docs = docs.into_iter().filter_map(with_part).collect();
+        let later = later.into_iter().filter_map(with_part).collect();
+        Ok(Self { docs, later, threshold, is_complete, filter })
+    }
+}
+
+/// What the wide pass found.
+struct Wide {
+    docs: Vec<DocAt>,
+    later: Vec<DocAt>,
+    threshold: f64,
+    is_complete: bool,
+}
+
+impl Wide {
+    fn all(docs: Vec<DocAt>) -> Self {
+        Self { docs, later: Vec::new(), threshold: 0.0, is_complete: true }
     }
 }
 
@@ -121,11 +145,12 @@ impl Finder<'_> {
     }
 
     /// The best by plain BM25, and those that may be among them.
-    fn best(&self) -> Result<(Vec<DocAt>, bool), SearchError> {
-        let mut top = Top::new(|at| self.tie(at, self.view.part(at).unwrap_or_default()));
+    fn best(&self) -> Result<Wide, SearchError> {
+        let tie = |at| self.tie(at, self.view.part(at).unwrap_or_default());
+        let mut top = Top::new(LIMIT, tie);
         let terms: Vec<_> = weighted_terms(self.view, self.groups).collect();
         if terms.is_empty() {
-            return Ok((Vec::new(), true));
+            return Ok(Wide::all(Vec::new()));
         }
         for (number, segment) in self.view.segments.all().iter().enumerate() {
             let range = self.range(number);
@@ -150,8 +175,28 @@ impl Finder<'_> {
                 top.threshold()
             })?;
         }
-        let (docs, is_complete) = top.docs();
-        Ok((self.cut(docs)?, is_complete))
+        let (all, is_complete) = top.docs();
+        let mut first = Top::new(FIRST, tie);
+        for (score, at) in &all {
+            if *score > first.threshold() {
+                first.offer(*score, *at);
+            }
+        }
+        let first = first.docs().0;
+        // What rounding may have misjudged is within this of the least of them. The engine multiplies by a constant.
+        let least = first.iter().map(|(score, _)| *score).fold(f32::MAX, f32::min);
+        let threshold = f64::from(least) * (1.0 + 2.0 * f64::from(MARGIN)) / (1.0 + WIDE_K1);
+        let docs = self.cut(first.into_iter().map(|(_, at)| at).collect(), FIRST)?;
+        let mut later: Vec<_> = all.into_iter().map(|(_, at)| at).collect();
+        if later.len() > LIMIT {
+            later = self.cut(later, LIMIT)?;
+        }
+        if docs.len() < later.len() {
+            later.retain(|at| !docs.contains(at));
+        } else {
+            later.clear();
+        }
+        Ok(Wide { docs, later, threshold, is_complete })
     }
 
     /// Outside of which no document of a segment is within any grant.
@@ -182,8 +227,8 @@ impl Finder<'_> {
     }
 
     /// The best by the exact form of the wide pass.
-    fn cut(&self, mut docs: Vec<DocAt>) -> Result<Vec<DocAt>, SearchError> {
-        if docs.len() <= LIMIT {
+    fn cut(&self, mut docs: Vec<DocAt>, limit: usize) -> Result<Vec<DocAt>, SearchError> {
+        if docs.len() <= limit {
             return Ok(docs);
         }
         docs.sort_unstable();
@@ -206,11 +251,11 @@ impl Finder<'_> {
         best.sort_by(|one, other| {
             scores[*other].total_cmp(&scores[*one]).then_with(|| tie(*other).cmp(&tie(*one)))
         });
-        Ok(best.into_iter().take(LIMIT).map(|index| docs[index]).collect())
+        Ok(best.into_iter().take(limit).map(|index| docs[index]).collect())
     }
 
     /// The newest passages that have most of the words.
-    fn newest(&self) -> Result<(Vec<DocAt>, bool), SearchError> {
+    fn newest(&self) -> Result<Wide, SearchError> {
         let segments = self.view.segments.all();
         let mut counted: Vec<Vec<(u8, u8)>> =
             segments.iter().map(|segment| vec![(0, 0); segment.reader.max_doc() as usize]).collect();
@@ -240,7 +285,9 @@ impl Finder<'_> {
             if !found.is_empty() || needed == 1 {
                 found.sort_unstable();
                 let is_complete = found.len() <= LIMIT;
-                return Ok((found.into_iter().take(LIMIT).map(|(_, at)| at).collect(), is_complete));
+                let mut docs: Vec<_> = found.into_iter().take(LIMIT).map(|(_, at)| at).collect();
+                let later = docs.split_off(docs.len().min(FIRST));
+                return Ok(Wide { docs, later, threshold: 0.0, is_complete });
             }
             needed -= 1;
         }

@@ -64,6 +64,7 @@ pub(crate) fn lend(
             }
         }
     }
+    let found = credits.records.len();
     credits.add(view, groups, &borrowers)?;
     for loan in loans {
         let Some(borrower) = credits.find(loan.to.0, loan.to.1) else { continue };
@@ -72,5 +73,18 @@ pub(crate) fn lend(
             credits.lend(borrower, number, lent);
         }
     }
+    // Whom no loan brings anything was not among the best, and is not now.
+    credits.leave_out_unlent(found);
     Ok(())
+}
+
+/// What could be lent to a record that has none of the words: for each group what the best lender has of it.
+pub(crate) fn most_lent(groups: &[Group], credits: &Credits) -> Vec<f64> {
+    let mut most = vec![0.0; groups.len()];
+    for record in 0..credits.records.len() {
+        for ((most, own), group) in most.iter_mut().zip(credits.own(record)).zip(groups) {
+            *most = f64::max(*most, WORTH[0] * own.min(group.idf));
+        }
+    }
+    most
 }

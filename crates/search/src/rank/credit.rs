@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::View;
-use super::candidates::USUAL_LENGTH;
+use super::candidates::{USUAL_LENGTH, WIDE_B, WIDE_K1};
 use super::digest::ByDigest;
 use super::groups::{Group, Matches};
 use super::lookup::Lookup;
@@ -39,6 +39,8 @@ pub(crate) struct RecordCredit {
     pub(crate) own_total: f64,
     /// Whether the query names who wrote it.
     pub(crate) is_by_named: bool,
+    /// Whether it is no hit after all.
+    pub(crate) is_out: bool,
 }
 
 /// How often a group occurs in a passage, and whether as it was typed.
@@ -91,6 +93,14 @@ impl Credits {
         *most = most.max(credit);
     }
 
+    /// Leaves records out, from this one on, to which no group is worth more by a loan.
+    pub(crate) fn leave_out_unlent(&mut self, from: usize) {
+        for record in from..self.records.len() {
+            let mut both = self.lent(record).iter().zip(self.own(record));
+            self.records[record].is_out = !both.any(|(lent, own)| lent > own);
+        }
+    }
+
     /// Scores the records these documents are of, each with all its passages. Each document comes with
     /// its part; records that are known already are passed over.
     pub(crate) fn add(
@@ -115,6 +125,7 @@ impl Credits {
                 passages: 0..0,
                 own_total: 0.0,
                 is_by_named: false,
+                is_out: false,
             });
             for doc in segment.record_docs(at.doc) {
                 let at = DocAt { doc, ..*at };
@@ -244,8 +255,34 @@ fn count(
     Ok(())
 }
 
+/// The most a passage gives a group to which it gives so much in the wide pass, of 1. Both grow with the times the
+/// word occurs and fall with the length; for what the wide pass gives, it is most where both are large.
+pub(crate) fn most_share(wide: f64) -> f64 {
+    let short = if wide < 1.0 { K1 * B / (WIDE_K1 * WIDE_B) * (1.0 / wide - 1.0) } else { 0.0 };
+    f64::max(FLOOR, (K1 + 1.0) / (1.0 + short))
+}
+
 fn saturated(times: f64, length: f64, is_whole: bool) -> f64 {
     let norm = 1.0 - B + B * length / USUAL_LENGTH;
     let fade = if is_whole { 1.0 } else { (FADE / length.max(1.0)).sqrt().min(1.0) };
     f64::max(FLOOR * fade, times * (K1 + 1.0) / (times + K1 * norm))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_passage_gives_more_than_its_wide_score_allows() {
+        for times in 1_u32..40 {
+            for length in 1_u32..600 {
+                let (times, length) = (f64::from(times), f64::from(length));
+                let norm = WIDE_K1 * (1.0 - WIDE_B + WIDE_B * length / USUAL_LENGTH);
+                let most = most_share(times / (times + norm));
+                for is_whole in [true, false] {
+                    assert!(saturated(times, length, is_whole) <= most + 1e-12, "{times} in {length}");
+                }
+            }
+        }
+    }
 }

@@ -28,14 +28,37 @@ pub(crate) struct UnnamedHit {
     pub(crate) explanation: Option<Box<Value>>,
 }
 
-/// Hits of one ranking.
+/// A hit in its place; the order may leave it equal to the one before it.
 #[derive(Debug)]
+pub(crate) struct PlacedHit {
+    pub(crate) part: usize,
+    pub(crate) hit: UnnamedHit,
+    pub(crate) is_tied: bool,
+}
+
+/// Hits of one ranking. Only the first are known in the beginning, unless there are no more.
 pub(crate) struct LaterHits {
     segments: Arc<Segments>,
-    parts: Vec<usize>,
-    /// Where each hit's ties begin. They are put in the order of their keys when one of them is read.
-    ties: Vec<usize>,
-    hits: Mutex<Vec<(UnnamedHit, Named)>>,
+    counts: Vec<u64>,
+    known: Mutex<Known>,
+    /// Ranks everything there is.
+    rank_all: Option<RankAll>,
+}
+
+pub(crate) type RankAll = Box<dyn Fn() -> Result<Vec<PlacedHit>, SearchError> + Send + Sync>;
+
+/// The hits that are known, and whether these are all.
+struct Known {
+    hits: Vec<OneHit>,
+    is_all: bool,
+}
+
+struct OneHit {
+    part: usize,
+    /// Where its ties begin. They are put in the order of their keys when one of them is read.
+    tie: usize,
+    hit: UnnamedHit,
+    name: Named,
 }
 
 /// What is known of a hit's key.
@@ -47,50 +70,41 @@ enum Named {
     Never,
 }
 
-impl LaterHits {
-    pub(crate) fn new(segments: Arc<Segments>, count: usize) -> Self {
-        let hits = Mutex::new(Vec::with_capacity(count));
-        Self { segments, parts: Vec::with_capacity(count), ties: Vec::with_capacity(count), hits }
+impl std::fmt::Debug for LaterHits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LaterHits({:?})", self.counts)
     }
+}
 
-    /// Adds the next hit; the order may leave it equal to the one before it.
-    pub(crate) fn push(&mut self, part: usize, hit: UnnamedHit, is_tied: bool) {
-        let before = self.ties.last().copied().filter(|_| is_tied);
-        self.ties.push(before.unwrap_or(self.parts.len()));
-        self.parts.push(part);
-        self.hits.get_mut().unwrap_or_else(PoisonError::into_inner).push((hit, Named::NotYet));
-    }
-
-    /// Names the first hits, which are read in any case: damage shows here, where it can be answered by a rebuild.
-    pub(crate) fn name_first(&self, count: usize) -> Result<(), SearchError> {
-        match count.min(self.parts.len()) {
-            0 => Ok(()),
-            count => self.name(&mut self.locked(), self.widened(&(0..count))),
+impl Known {
+    fn new(placed: Vec<PlacedHit>, is_all: bool) -> Self {
+        let mut hits: Vec<OneHit> = Vec::with_capacity(placed.len());
+        for PlacedHit { part, hit, is_tied } in placed {
+            let before = hits.last().map(|last| last.tie).filter(|_| is_tied);
+            hits.push(OneHit { part, tie: before.unwrap_or(hits.len()), hit, name: Named::NotYet });
         }
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Vec<(UnnamedHit, Named)>> {
-        self.hits.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { hits, is_all }
     }
 
     /// The range with all ties of its hits.
     fn widened(&self, range: &Range<usize>) -> Range<usize> {
-        let start = self.ties[range.start];
-        let last = self.ties[range.end - 1];
-        start..range.end + self.ties[range.end..].partition_point(|tie| *tie == last)
+        let start = self.hits[range.start].tie;
+        let last = self.hits[range.end - 1].tie;
+        start..range.end + self.hits[range.end..].partition_point(|hit| hit.tie == last)
     }
 
-    fn name(&self, hits: &mut [(UnnamedHit, Named)], range: Range<usize>) -> Result<(), SearchError> {
-        for (hit, name) in &mut hits[range.clone()] {
+    fn name(&mut self, segments: &Segments, range: Range<usize>) -> Result<(), SearchError> {
+        for OneHit { hit, name, .. } in &mut self.hits[range.clone()] {
             if matches!(name, Named::NotYet) {
-                let key = self.segments.segment(hit.at).key(hit.at.doc)?;
+                let key = segments.segment(hit.at).key(hit.at.doc)?;
                 *name = key.map_or(Named::Never, Named::As);
             }
         }
         let mut start = range.start;
         while start < range.end {
-            let end = start + self.ties[start..range.end].partition_point(|tie| *tie == start);
-            hits[start..end].sort_by(|(_, one), (_, other)| match (one, other) {
+            let end = start + self.hits[start..range.end].partition_point(|hit| hit.tie == start);
+            // Ties are of one part, so putting them in order moves nothing else.
+            self.hits[start..end].sort_by(|one, other| match (&one.name, &other.name) {
                 (Named::As(one), Named::As(other)) => one.cmp(other),
                 (one, other) => matches!(one, Named::Never).cmp(&matches!(other, Named::Never)),
             });
@@ -98,16 +112,63 @@ impl LaterHits {
         }
         Ok(())
     }
+}
 
-    fn ranked(&self, part: usize, hit: &UnnamedHit, key: &RecordKey) -> RankedHit {
+impl LaterHits {
+    /// `counts` are how many records of each part match; without `rank_all` the first hits are all.
+    pub(crate) fn new(
+        segments: Arc<Segments>,
+        counts: Vec<u64>,
+        first: Vec<PlacedHit>,
+        rank_all: Option<RankAll>,
+    ) -> Self {
+        let known = Mutex::new(Known::new(first, rank_all.is_none()));
+        Self { segments, counts, known, rank_all }
+    }
+
+    /// Names the first hits, which are read in any case: damage shows here, where it can be answered by a rebuild.
+    pub(crate) fn name_first(&self, count: usize) -> Result<(), SearchError> {
+        let mut known = self.locked();
+        match count.min(known.hits.len()) {
+            0 => Ok(()),
+            count => {
+                let range = known.widened(&(0..count));
+                known.name(&self.segments, range)
+            }
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The hits, up to this one if there are so many.
+    fn known_to(&self, end: usize) -> Result<MutexGuard<'_, Known>, SearchError> {
+        let mut known = self.locked();
+        if !known.is_all
+            && known.hits.len() < end
+            && let Some(rank_all) = &self.rank_all
+        {
+            *known = Known::new(rank_all()?, true);
+        }
+        Ok(known)
+    }
+
+    fn ranked(&self, one: &OneHit, key: &RecordKey) -> RankedHit {
+        let OneHit { part, hit, .. } = one;
         let segment = self.segments.segment(hit.at);
         let chars = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
         let passages = hit.passages.iter().flatten().map(|(field, doc)| {
             let (start, end) = segment.stretch(*doc);
-            Passage { field: *field as usize, start_chars: chars(start), end_chars: chars(end) }
+            Passage {
+                field: *field as usize,
+                start_chars: chars(start),
+                end_chars: chars(end),
+                language: segment.language(*doc),
+            }
         });
         RankedHit {
-            part,
+            part: *part,
             key: key.clone(),
             score: hit.score,
             passages: passages.collect(),
@@ -118,21 +179,30 @@ impl LaterHits {
 }
 
 impl Hits for LaterHits {
-    fn parts(&self) -> &[usize] {
-        &self.parts
+    fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    fn is_at_hand(&self, end: usize) -> bool {
+        let known = self.locked();
+        known.is_all || known.hits.len() >= end
+    }
+
+    fn reaches(&self, end: usize) -> Result<bool, StoreError> {
+        Ok(self.known_to(end)?.hits.len() >= end)
     }
 
     fn read(&self, range: Range<usize>) -> Result<Vec<RankedHit>, StoreError> {
-        let range = range.start.min(self.parts.len())..range.end.min(self.parts.len());
+        let mut known = self.known_to(range.end)?;
+        let range = range.start.min(known.hits.len())..range.end.min(known.hits.len());
         if range.is_empty() {
             return Ok(Vec::new());
         }
-        let mut hits = self.locked();
-        self.name(&mut hits, self.widened(&range))?;
-        let named = range.filter_map(|index| match &hits[index] {
-            // The part is the same for all ties, so putting them in order does not move it.
-            (hit, Named::As(key)) => Some(self.ranked(self.parts[index], hit, key)),
-            (_, Named::NotYet | Named::Never) => None,
+        let widened = known.widened(&range);
+        known.name(&self.segments, widened)?;
+        let named = known.hits[range].iter().filter_map(|hit| match &hit.name {
+            Named::As(key) => Some(self.ranked(hit, key)),
+            Named::NotYet | Named::Never => None,
         });
         Ok(named.collect())
     }

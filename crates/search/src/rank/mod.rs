@@ -19,6 +19,7 @@ mod hits;
 mod lookup;
 mod phrase;
 mod scopes;
+mod settled;
 mod spelling;
 mod start;
 mod terms;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 
 use pdpp_access::SearchOrder;
 use pdpp_evidence::{Clause, What};
-use pdpp_store::{Ranking, Search};
+use pdpp_store::{Correction, Ranking, Search};
 use tantivy::Term;
 use tantivy::schema::Field;
 
@@ -42,6 +43,7 @@ use self::answer::Answer;
 use self::candidates::Candidates;
 use self::credit::Credits;
 use self::groups::{Group, Groups};
+use self::hits::{LaterHits, PlacedHit, RankAll};
 use self::scopes::FieldsBySegment;
 use self::terms::PlanTerm;
 use crate::SearchError;
@@ -69,13 +71,65 @@ pub(crate) enum Pace {
     Long,
 }
 
+/// The most hits of a ranking.
+const MAX_HITS: usize = 500;
+
+/// How many hits are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    /// So many at least, if there are.
+    First(usize),
+    All,
+}
+
+/// Hits in order.
+#[derive(Default)]
+struct Found {
+    hits: Vec<PlacedHit>,
+    /// Whether there are no more.
+    is_all: bool,
+    is_complete: bool,
+    counts: Vec<u64>,
+    corrected: Vec<Correction>,
+}
+
 /// Answers a search from one commit; `None` when it would be longer than it may be.
 pub(crate) fn rank(
+    segments: &Arc<Segments>,
+    counts: &Arc<Counts>,
+    search: Search<'_>,
+    pace: Pace,
+) -> Result<Option<Ranking>, SearchError> {
+    // One more than the page, to know whether there is another.
+    let wanted = search.plan.limit() as usize;
+    let found = find(segments.clone(), counts, search, pace, Depth::First(wanted + 1))?;
+    let Some(Found { hits, is_all, is_complete, counts: counted, corrected }) = found else {
+        return Ok(None);
+    };
+    let rank_all = (!is_all).then(|| later(segments.clone(), counts.clone(), search));
+    let hits = LaterHits::new(segments.clone(), counted, hits, rank_all);
+    hits.name_first(wanted)?;
+    Ok(Some(Ranking { hits: Arc::new(hits), is_complete, is_current: false, corrected }))
+}
+
+/// Ranks the same once more, to the last hit.
+fn later(segments: Arc<Segments>, counts: Arc<Counts>, search: Search<'_>) -> RankAll {
+    let (plan, query, only) = (search.plan.clone(), search.query.clone(), search.only.map(<[_]>::to_vec));
+    let explain = search.explain;
+    Box::new(move || {
+        let search = Search { plan: &plan, query: &query, only: only.as_deref(), explain };
+        let found = find(segments.clone(), &counts, search, Pace::Long, Depth::All)?;
+        Ok(found.unwrap_or_default().hits)
+    })
+}
+
+fn find(
     segments: Arc<Segments>,
     counts: &Counts,
     search: Search<'_>,
     pace: Pace,
-) -> Result<Option<Ranking>, SearchError> {
+    depth: Depth,
+) -> Result<Option<Found>, SearchError> {
     let clauses = &search.query.clauses;
     let is_prefix = |clause: &Clause| matches!(clause.what, What::Prefix { .. } | What::Phrase(_));
     if pace == Pace::Short && (search.only.is_some() || clauses.iter().any(is_prefix)) {
@@ -89,8 +143,11 @@ pub(crate) fn rank(
     let Some(groups) = Groups::resolve(&view, clauses, pace)? else { return Ok(None) };
     let corrected = groups.corrected;
     let groups = groups.all;
+    let counted = vec![0; view.scopes.parts.len()];
     if !groups.iter().any(Group::scores) {
-        return Ok(Some(Ranking { is_complete: true, corrected, ..Ranking::default() }));
+        let nothing =
+            Found { is_all: true, is_complete: true, corrected, counts: counted, ..Found::default() };
+        return Ok(Some(nothing));
     }
     let order = search.plan.order();
     let postings = groups.iter().map(|group| group.count).sum::<u64>();
@@ -100,18 +157,110 @@ pub(crate) fn rank(
     let whole = whole::whole(&view, &groups)?;
     let verbatim = bonus::verbatim(&view, clauses, whole.as_deref())?;
     let candidates = Candidates::find(&view, &groups, &verbatim, whole, order)?;
-    let mut credits = Credits::new(groups.len());
-    credits.add(&view, &groups, &candidates.docs)?;
-    // By time, a record that only stands near a match is no answer.
-    if order == SearchOrder::Relevance {
-        context::lend(&view, &groups, &candidates.filter, &mut credits)?;
-    }
     let bonuses = bonus::Bonuses { verbatim, time: bonus::NamedTime::of(clauses) };
-    let answer = Answer { view: &view, groups: &groups, credits: &credits, bonuses: &bonuses, order };
-    let (hits, is_cut) = answer.hits(search.explain);
-    hits.name_first(search.plan.limit() as usize)?;
-    let is_complete = candidates.is_complete && !is_cut;
-    Ok(Some(Ranking { hits: Arc::new(hits), is_complete, is_current: false, corrected }))
+    let ranked = Ranked { view: &view, groups: &groups, candidates, bonuses, order, explain: search.explain };
+    Ok(Some(Found { corrected, ..ranked.to(depth)? }))
+}
+
+/// Everything a ranking is made of.
+struct Ranked<'a> {
+    view: &'a View<'a>,
+    groups: &'a [Group],
+    candidates: Candidates,
+    bonuses: bonus::Bonuses,
+    order: SearchOrder,
+    explain: bool,
+}
+
+impl Ranked<'_> {
+    fn to(&self, depth: Depth) -> Result<Found, SearchError> {
+        let Self { view, groups, candidates, .. } = self;
+        let mut credits = Credits::new(groups.len());
+        credits.add(view, groups, &candidates.docs)?;
+        let counts = self.counts(&credits);
+        let is_complete = candidates.is_complete && counts.iter().sum::<u64>() <= MAX_HITS as u64;
+        let found = credits.records.len();
+        // By time, a record that only stands near a match is no answer.
+        let lends =
+            self.order == SearchOrder::Relevance && view.scopes.parts.iter().any(|part| part.follows_threads);
+        let first = match depth {
+            Depth::First(wanted) if !self.explain || !lends => self.first(&credits, found, wanted, lends),
+            _ => None,
+        };
+        if let Some((hits, is_all)) = first {
+            return Ok(Found { hits, is_all, is_complete, counts, ..Found::default() });
+        }
+        if lends {
+            context::lend(view, groups, &candidates.filter, &mut credits)?;
+        }
+        let ranked = credits.records.len();
+        if let Depth::First(wanted) = depth
+            && let Some((hits, is_all)) = self.first(&credits, found, wanted, false)
+        {
+            return Ok(Found { hits, is_all, is_complete, counts, ..Found::default() });
+        }
+        credits.add(view, groups, &candidates.later)?;
+        let answer = self.answer(&credits, found);
+        let mut placed = Vec::new();
+        answer.place_after(&mut placed, 0..ranked, MAX_HITS);
+        answer.place_after(&mut placed, ranked..credits.records.len(), MAX_HITS);
+        placed.truncate(MAX_HITS);
+        let hits = answer.hits(&placed, self.explain);
+        Ok(Found { hits, is_all: true, is_complete, counts, ..Found::default() })
+    }
+
+    /// The first hits and whether there are no more, if the first candidates have so many that nothing can change.
+    fn first(
+        &self,
+        credits: &Credits,
+        found: usize,
+        wanted: usize,
+        is_lent_later: bool,
+    ) -> Option<(Vec<PlacedHit>, bool)> {
+        let answer = self.answer(credits, found);
+        let is_settled =
+            |last: Option<f64>| last.is_some_and(|last| settled::is_settled(&answer, &self.candidates, last));
+        // Leaving copies out only lowers what the last hit has, so this much can be known before they are found.
+        if is_lent_later && !is_settled(answer.score_at(wanted)) {
+            return None;
+        }
+        let mut placed = Vec::new();
+        answer.place_after(&mut placed, 0..credits.records.len(), wanted);
+        let is_all = placed.len() < wanted;
+        let is_settled = if is_lent_later {
+            is_settled(placed.get(wanted - 1).map(|placed| placed.score))
+        } else {
+            !is_all || self.candidates.later.is_empty()
+        };
+        is_settled.then(|| (answer.hits(&placed, self.explain), is_all))
+    }
+
+    fn answer<'c>(&'c self, credits: &'c Credits, found: usize) -> Answer<'c> {
+        let Self { view, groups, bonuses, order, .. } = self;
+        Answer { view, groups, credits, bonuses, order: *order, found }
+    }
+
+    /// How many records of each part match by what they say themselves.
+    fn counts(&self, credits: &Credits) -> Vec<u64> {
+        let view = self.view;
+        let mut counts = vec![0; view.scopes.parts.len()];
+        for record in credits.records.iter().filter(|record| record.own_total > 0.0) {
+            counts[record.part] += 1;
+        }
+        // What matches by the name of its author alone is no hit, unless names are all that was asked for.
+        let only_names = self.groups.iter().filter(|group| group.scores()).all(|group| group.is_name);
+        let counted =
+            |at: DocAt| only_names || view.field(at).is_some_and(|field| !view.scopes.fields[field].is_actor);
+        let later = self.candidates.later.iter().filter(|(_, at)| counted(*at));
+        let mut later: Vec<_> =
+            later.map(|(part, at)| (*part, view.segments.segment(*at).record(at.doc))).collect();
+        later.sort_unstable();
+        later.dedup();
+        for (part, record) in later {
+            counts[part] += u64::from(credits.find(part, record).is_none());
+        }
+        counts
+    }
 }
 
 /// Whether everything is there that is made once for a segment, or for a segment and a grant.
@@ -128,8 +277,9 @@ fn is_ready(segments: &Segments, counts: &Counts, scopes: &Scopes) -> bool {
 
 impl<'a> View<'a> {
     fn new(segments: Arc<Segments>, counts: &'a Counts, scopes: Scopes) -> Result<Self, SearchError> {
-        let fields =
-            segments.all().iter().map(|segment| scopes.in_segment(segment)).collect::<Result<_, _>>()?;
+        let in_segment = |segment| scopes.in_segment(segments.layout, segment);
+        let known: Vec<_> = segments.all().iter().map(in_segment).collect::<Result<_, _>>()?;
+        let fields = known.iter().map(|scopes| FieldsBySegment::of(scopes)).collect();
         let allowed = vec![vec![OnceCell::new(); segments.all().len()]; scopes.parts.len()];
         let mut view = Self { segments, scopes, fields, counts, allowed, passages: 0 };
         for part in 0..view.scopes.parts.len() {
@@ -139,7 +289,8 @@ impl<'a> View<'a> {
                 view.scopes.fields.iter().enumerate().filter(|(_, field)| field.part == part)
             {
                 let term = Term::from_field_text(view.segments.layout.scope, &field.scope);
-                most = most.max(view.count(&PlanTerm::find(&view, index, term)?)?);
+                let infos = known.iter().map(|scopes| scopes[index].info.clone()).collect();
+                most = most.max(view.count(&PlanTerm { field: index, term, infos, is_typed: false })?);
             }
             view.passages += most;
         }

@@ -13,6 +13,8 @@ use pdpp_evidence::Role;
 use pdpp_wire::RecordKey;
 use tantivy::DocId;
 
+use crate::known_scopes::KnownScope;
+use crate::layout::Layout;
 use crate::place::StreamPlace;
 use crate::segments::Segment;
 
@@ -85,16 +87,13 @@ impl Scopes {
         start..start + self.fields[start..].partition_point(|field| field.part == part)
     }
 
-    /// Which field of the plan each scope of a segment is.
-    pub(crate) fn in_segment(&self, segment: &Segment) -> Result<FieldsBySegment, crate::SearchError> {
-        let mut by_ord = Vec::new();
-        for (index, field) in self.fields.iter().enumerate() {
-            if let Some(ord) = segment.scope_ord(&field.scope)? {
-                by_ord.push((ord, index));
-            }
-        }
-        by_ord.sort_unstable();
-        Ok(FieldsBySegment(by_ord))
+    /// What a segment says of each field's scope, in the order of the fields.
+    pub(crate) fn in_segment(
+        &self,
+        layout: Layout,
+        segment: &Segment,
+    ) -> Result<Vec<KnownScope>, crate::SearchError> {
+        self.fields.iter().map(|field| segment.known_scope(layout, &field.scope)).collect()
     }
 }
 
@@ -102,6 +101,13 @@ impl Scopes {
 pub(crate) struct FieldsBySegment(Vec<(u64, usize)>);
 
 impl FieldsBySegment {
+    pub(crate) fn of(scopes: &[KnownScope]) -> Self {
+        let by_ord = scopes.iter().enumerate().filter_map(|(index, scope)| Some((scope.ord?, index)));
+        let mut by_ord: Vec<_> = by_ord.collect();
+        by_ord.sort_unstable();
+        Self(by_ord)
+    }
+
     pub(crate) fn field(&self, segment: &Segment, doc: DocId) -> Option<usize> {
         let ord = segment.scope(doc)?;
         let at = self.0.binary_search_by_key(&ord, |(ord, _)| *ord).ok()?;

@@ -3,11 +3,10 @@
 use std::cmp::Reverse;
 
 use super::View;
-use super::candidates::LIMIT;
 use crate::segments::DocAt;
 
 /// More than rounding can change in a sum of as many terms as a query has.
-const MARGIN: f32 = 1e-5;
+pub(crate) const MARGIN: f32 = 1e-5;
 /// Documents gathered beyond the limit before the worst are let go.
 const ROOM: usize = 128;
 
@@ -25,6 +24,7 @@ pub(crate) fn tie(view: &View<'_>, at: DocAt, part: usize) -> Tie {
 /// Equal scores are told apart by their tie; only what is nearly equal may be misjudged. A tie takes reading
 /// three columns, so it is looked up only for documents that have the worst score of all that are kept.
 pub(crate) struct Top<F> {
+    limit: usize,
     tie: F,
     kept: Vec<Kept>,
     /// Documents up to which nothing is let go.
@@ -45,8 +45,8 @@ struct Kept {
 struct Bits(u32);
 
 impl<F: Fn(DocAt) -> Tie> Top<F> {
-    pub(crate) fn new(tie: F) -> Self {
-        Self { tie, kept: Vec::with_capacity(LIMIT + ROOM), room: LIMIT + ROOM, threshold: 0.0 }
+    pub(crate) fn new(limit: usize, tie: F) -> Self {
+        Self { limit, tie, kept: Vec::with_capacity(limit + ROOM), room: limit + ROOM, threshold: 0.0 }
     }
 
     /// What does not score more is not among the best.
@@ -64,17 +64,18 @@ impl<F: Fn(DocAt) -> Tie> Top<F> {
 
     /// Lets go of whatever cannot be among the best any more.
     fn let_go(&mut self) {
-        if self.kept.len() < LIMIT {
+        let limit = self.limit;
+        if self.kept.len() < limit {
             return;
         }
         let by_score = |one: &Kept, other: &Kept| other.bits.cmp(&one.bits);
-        let worst = self.kept.select_nth_unstable_by(LIMIT - 1, by_score).1.bits;
+        let worst = self.kept.select_nth_unstable_by(limit - 1, by_score).1.bits;
         self.threshold = f32::from_bits(worst.0) * (1.0 - MARGIN);
         let threshold = Bits(self.threshold.to_bits());
         let better = self.kept.iter().filter(|one| one.bits > worst).count();
         let mut equal: Vec<_> = self.kept.iter().filter(|one| one.bits == worst).copied().collect();
         self.kept.retain(|one| one.bits != worst && one.bits > threshold);
-        let room = LIMIT - better;
+        let room = limit - better;
         if equal.len() > room {
             for one in &mut equal {
                 one.tie.get_or_insert_with(|| (self.tie)(one.at));
@@ -87,17 +88,19 @@ impl<F: Fn(DocAt) -> Tie> Top<F> {
         self.room = self.kept.len() + ROOM;
     }
 
-    /// The documents, and whether these are all that were offered.
-    pub(crate) fn docs(mut self) -> (Vec<DocAt>, bool) {
-        let is_all = self.kept.len() < LIMIT;
+    /// The documents with their scores, and whether these are all that were offered.
+    pub(crate) fn docs(mut self) -> (Vec<(f32, DocAt)>, bool) {
+        let is_all = self.kept.len() < self.limit;
         self.let_go();
-        (self.kept.into_iter().map(|one| one.at).collect(), is_all)
+        (self.kept.into_iter().map(|one| (f32::from_bits(one.bits.0), one.at)).collect(), is_all)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LIMIT: usize = 250;
 
     fn at(doc: u32) -> DocAt {
         DocAt { segment: 0, doc }
@@ -106,7 +109,7 @@ mod tests {
     #[test]
     fn the_best_stay_and_ties_decide_among_the_worst() {
         // Of each score three, the later document the better.
-        let mut top = Top::new(|at: DocAt| (Some(i64::from(at.doc)), Reverse(0), Reverse(0)));
+        let mut top = Top::new(LIMIT, |at: DocAt| (Some(i64::from(at.doc)), Reverse(0), Reverse(0)));
         let mut offered = Vec::new();
         for doc in 0..5_000_u32 {
             let score = 1.0 + f32::from(u16::try_from(doc.wrapping_mul(2_654_435_761) % 1_667).unwrap());
@@ -117,7 +120,8 @@ mod tests {
         }
         offered.sort_unstable_by(|one, other| other.cmp(one));
         let mut expected: Vec<_> = offered[..LIMIT].iter().map(|(_, doc)| at(*doc)).collect();
-        let (mut found, is_all) = top.docs();
+        let (found, is_all) = top.docs();
+        let mut found: Vec<_> = found.into_iter().map(|(_, at)| at).collect();
         expected.sort_unstable();
         found.sort_unstable();
         assert_eq!((found, is_all), (expected, false));
@@ -125,13 +129,13 @@ mod tests {
 
     #[test]
     fn what_rounding_may_have_misjudged_stays() {
-        let mut top = Top::new(|_| (None, Reverse(0), Reverse(0)));
+        let mut top = Top::new(LIMIT, |_| (None, Reverse(0), Reverse(0)));
         for doc in 0..LIMIT {
             top.offer(1.0, at(u32::try_from(doc).unwrap()));
         }
         top.offer(1.0 - 1e-6, at(900));
         top.offer(1.0 - 1e-4, at(901));
-        let (found, _) = top.docs();
+        let found: Vec<_> = top.docs().0.into_iter().map(|(_, at)| at).collect();
         assert!(found.contains(&at(900)) && !found.contains(&at(901)));
         assert_eq!(found.len(), LIMIT + 1);
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod following;
+mod pool;
 mod query;
 mod ranking;
 mod scope;

@@ -76,6 +76,67 @@ async fn records_that_say_the_same_are_counted_into_one() {
     assert_eq!((keys(&ranking), ranking.hits[0].duplicates), (vec!["m4".to_owned()], 3));
 }
 
+const LETTER: &str = "Dear all, the boiler in the basement will be repaired next week, so there will be no warm \
+    water from early morning until the afternoon. Please fill a kettle the evening before.";
+
+#[tokio::test]
+async fn quoted_and_forwarded_copies_are_counted_into_one() {
+    let archive = Archive::new().await;
+    let quoted =
+        format!("Thanks!\n\nOn Mon, 5 May 2025 at 10:03, Anna <anna@example.org> wrote:\n> {LETTER}");
+    let forwarded = format!(
+        "---------- Forwarded message ---------\nFrom: Anna <anna@example.org>\nDate: Mon, 5 May 2025\n\n{LETTER}"
+    );
+    let mistyped = LETTER.replace("kettle", "ketle");
+    let texts = [LETTER, &quoted, &forwarded, &mistyped];
+    let messages: Vec<_> = (1..).zip(texts).map(|(n, text)| message(&format!("m{n}"), n, text)).collect();
+    archive.put(&archive.home, "messages", &messages).await;
+    let ranking = archive.find("boiler basement").await;
+    assert_eq!((ranking.hits.len(), ranking.hits[0].duplicates), (1, 3), "{:?}", keys(&ranking));
+    // A word that only one of them has is never hidden by another.
+    assert_eq!(keys(&archive.find("ketle").await), ["m4"]);
+    let both = archive.find("boiler ketle").await;
+    assert_eq!((both.hits[0].key.as_str(), both.hits[0].duplicates), ("m4", 3));
+    assert_eq!(archive.find("boiler thanks").await.hits[0].key.as_str(), "m2");
+}
+
+#[tokio::test]
+async fn records_on_one_subject_stay_apart() {
+    let archive = Archive::new().await;
+    let answered = format!(
+        "I shall be away the whole of that week, and my sister has the key. Could the plumber please ring her bell \
+         on the second floor, and not before nine, because she works at night?\nAnna wrote:\n> {LETTER}"
+    );
+    let order = |number: u32| {
+        format!(
+            "Thank you for buying a boiler. Your order {number} has left our warehouse today and will be with you in \
+             a few days. You can follow it on its way with the link below."
+        )
+    };
+    let texts = [LETTER.to_owned(), answered, order(4_711), order(815), order(1_234)];
+    let messages: Vec<_> = (1..).zip(&texts).map(|(n, text)| message(&format!("m{n}"), n, text)).collect();
+    archive.put(&archive.home, "messages", &messages).await;
+    let ranking = archive.find("boiler").await;
+    assert_eq!(ranking.hits.len(), 5);
+    assert!(ranking.hits.iter().all(|hit| hit.duplicates == 0));
+}
+
+#[tokio::test]
+async fn a_long_copy_is_known_wherever_its_passages_begin() {
+    let archive = Archive::new().await;
+    let sentences: Vec<_> =
+        (0..120).map(|n| format!("Sentence {n} is about the lighthouse and item {}.", n * 7)).collect();
+    let text = sentences.join(" ");
+    let note = |id: &str, body: String| json!({"id": id, "title": id, "body": body});
+    let longer = format!("This is what he sent me last summer, for you to read at leisure. {text}");
+    // Half of its pairs of words are others: well below the three quarters that make a copy.
+    let another = text.replace("lighthouse", "harbour wall, and of course not the old lighthouse,");
+    archive.put(&archive.home, "notes", &[note("a", text), note("b", longer), note("c", another)]).await;
+    let ranking = archive.find("lighthouse").await;
+    let duplicates: Vec<_> = ranking.hits.iter().map(|hit| hit.duplicates).collect();
+    assert_eq!(duplicates, [1, 0], "{:?}", keys(&ranking));
+}
+
 #[tokio::test]
 async fn newest_first_is_by_time() {
     let archive = Archive::new().await;

@@ -1,0 +1,63 @@
+//! Whether what neighbours lend could change the first hits.
+//!
+//! Finding the neighbours of the best records takes longer than everything before it, and on most pages they have
+//! no place: a record that only stands near a match counts half as much as the match. So the most that loans could
+//! come to is reckoned first, from above, and where that is less than what the last hit of the page has, no
+//! neighbour is looked up until another page is asked for.
+
+use super::answer::{AUTHOR, Answer};
+use super::candidates::{Candidates, LIMIT};
+use super::context::most_lent;
+use super::credit::most_share;
+use super::groups::{Group, Matches};
+
+/// Whether the first hits stay as they are, whatever is lent, if the last of them has this score.
+pub(crate) fn is_settled(answer: &Answer<'_>, candidates: &Candidates, last: f64) -> bool {
+    if !answer.bonuses.time.is_none() {
+        return false;
+    }
+    let most = most_lent(answer.groups, answer.credits);
+    let threshold = last * (1.0 - 1e-9);
+    let is_still = |record: usize| {
+        let own = answer.credits.own(record);
+        let is_worth = own.iter().zip(&most).all(|(own, lent)| lent <= own);
+        is_worth || {
+            let total: f64 = own.iter().zip(&most).map(|(own, lent)| own.max(*lent)).sum();
+            total * answer.factor(&answer.credits.records[record]) < threshold
+        }
+    };
+    outsider(answer, candidates, &most) < threshold && (0..answer.credits.records.len()).all(is_still)
+}
+
+/// The most a record can have that is not among the first candidates, if it is lent anything.
+fn outsider(answer: &Answer<'_>, candidates: &Candidates, most: &[f64]) -> f64 {
+    let is_named = answer.groups.iter().any(|group| group.is_name);
+    let author = if is_named { 1.0 + AUTHOR } else { 1.0 };
+    let all = candidates.is_complete && candidates.later.is_empty();
+    let (mut total, mut least_gain) = (0.0, f64::MAX);
+    for (group, lent) in answer.groups.iter().zip(most).filter(|(group, _)| group.scores()) {
+        let own = if all { 0.0 } else { own(answer, group, candidates.threshold) };
+        total += f64::max(own, *lent);
+        least_gain = f64::min(least_gain, (own - lent).max(0.0));
+    }
+    // At least one of its words is lent; and the query as it was typed is looked for in all that has every word.
+    (total - least_gain).max(0.0) * author * answer.bonuses.verbatim.factor_of_others()
+}
+
+/// The most a word can count for a record of which each passage has this much at most in the wide pass.
+fn own(answer: &Answer<'_>, group: &Group, threshold: f64) -> f64 {
+    let fields = &answer.view.scopes.fields;
+    let threshold = match &group.matches {
+        Matches::Terms(_) => threshold,
+        // The wide pass knows no phrases; all records that have one are candidates, unless they are too many.
+        Matches::Docs(_) if group.count <= LIMIT as u64 => return 0.0,
+        Matches::Docs(_) => f64::MAX,
+    };
+    let weight = |part: usize| {
+        let of_part = fields.iter().filter(|field| field.part == part && !field.is_actor);
+        of_part.map(|field| field.weight * most_share(threshold / (group.idf * field.weight))).sum::<f64>()
+    };
+    let parts = 0..answer.view.scopes.parts.len();
+    // Somebody's name counts in full where nothing else was asked for.
+    group.idf * parts.map(weight).fold(1.0, f64::max)
+}
