@@ -20,6 +20,8 @@ const VERSION: u8 = 1;
 const NONCE: usize = 24;
 /// Longest token that is looked at.
 const MAX_TOKEN: usize = 8192;
+/// Longest state somebody carries that is looked at.
+const MAX_CARRIED: usize = 128 * 1024;
 
 /// What a token is bound to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +29,7 @@ pub struct Binding([u8; 32]);
 
 impl Binding {
     /// Digests the parts of a question, each with its length, so that no two questions collide.
-    pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut digest = Sha256::new();
         for part in parts {
             digest.update((part.len() as u64).to_le_bytes());
@@ -113,6 +115,7 @@ enum Kind {
     ChangesPage = 2,
     ChangesSince = 3,
     Search = 4,
+    Carried = 5,
 }
 
 impl Sealer {
@@ -171,6 +174,16 @@ impl Sealer {
         self.open(Kind::ChangesSince, binding, token, "changes_since")
     }
 
+    /// Seals what a visitor carries for us from one request to the next, whichever process answers that.
+    pub fn seal_carried(&self, entropy: &dyn Entropy, binding: &Binding, state: &impl Serialize) -> String {
+        self.seal(entropy, Kind::Carried, binding, state)
+    }
+
+    /// Opens it; `None` when it is not ours, or is for something else.
+    pub fn open_carried<T: for<'de> Deserialize<'de>>(&self, binding: &Binding, token: &str) -> Option<T> {
+        self.unseal(Kind::Carried, binding, token, MAX_CARRIED)
+    }
+
     fn seal(
         &self,
         entropy: &dyn Entropy,
@@ -200,24 +213,31 @@ impl Sealer {
         token: &str,
         param: &str,
     ) -> Result<T, Denial> {
-        let refused = || {
+        self.unseal(kind, binding, token, MAX_TOKEN).ok_or_else(|| {
             let message =
                 format!("This `{param}` is not one this query issued; repeat the query without it.");
             Denial::new(Code::InvalidCursor, message).param(param)
-        };
-        if token.len() > MAX_TOKEN {
-            return Err(refused());
+        })
+    }
+
+    fn unseal<T: for<'de> Deserialize<'de>>(
+        &self,
+        kind: Kind,
+        binding: &Binding,
+        token: &str,
+        longest: usize,
+    ) -> Option<T> {
+        if token.len() > longest {
+            return None;
         }
-        let token = URL_SAFE_NO_PAD.decode(token).map_err(|_| refused())?;
-        let Some((&[VERSION], rest)) = token.split_first_chunk::<1>() else {
-            return Err(refused());
+        let token = URL_SAFE_NO_PAD.decode(token).ok()?;
+        let (&[VERSION], rest) = token.split_first_chunk::<1>()? else {
+            return None;
         };
-        let Some((nonce, sealed)) = rest.split_first_chunk::<NONCE>() else {
-            return Err(refused());
-        };
+        let (nonce, sealed) = rest.split_first_chunk::<NONCE>()?;
         let aad = associated_data(kind, binding);
         let opened = self.cipher.decrypt(&XNonce::from(*nonce), Payload { msg: sealed, aad: &aad });
-        serde_json::from_slice(&opened.map_err(|_| refused())?).map_err(|_| refused())
+        serde_json::from_slice(&opened.ok()?).ok()
     }
 }
 

@@ -55,6 +55,16 @@ impl Authority for SqliteStore {
         Ok(found.pop())
     }
 
+    async fn find_standing(
+        &self,
+        subject_id: &SubjectId,
+        grant_id: &GrantId,
+    ) -> Result<Option<GrantStanding>, StoreError> {
+        let (subject, grant) = (subject_id.clone(), grant_id.clone());
+        let found = self.glance(move |connection| find_grant(connection, &subject, &grant)).await?;
+        Ok(found.map(|grant| grant.standing))
+    }
+
     async fn list_grants(&self, subject_id: &SubjectId) -> Result<Vec<StoredGrant>, StoreError> {
         let subject = subject_id.clone();
         let list = move |connection: &Connection| {

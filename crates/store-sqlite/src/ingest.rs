@@ -6,11 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pdpp_access::ConnectionStatus;
 use pdpp_store::{
-    AdmittedRecord, Applied, FieldHistory, Ingest, MAX_BATCH, Operation, StoreError, WriteTarget,
+    AdmittedRecord, Applied, FieldHistory, Growth, Ingest, MAX_BATCH, Operation, Room, StoreError,
+    WriteTarget, size_of,
 };
 use pdpp_wire::manifest::Semantics;
 use pdpp_wire::{Code, Instant, RecordKey};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params, params_from_iter};
+use serde::Serializer as _;
 use serde_json::{Map, Value};
 
 use crate::catalogues::{CatalogueCache, bump_generation};
@@ -109,7 +111,7 @@ struct Writer<'c> {
     semantics: Semantics,
     layout: Layout,
     subject: SubjectRow,
-    live_change: i64,
+    room: Room,
     /// Blobs that lost a reference.
     loosened: Vec<String>,
     find: CachedStatement<'c>,
@@ -144,13 +146,14 @@ impl<'c> Writer<'c> {
         semantics: Semantics,
         layout: Layout,
     ) -> Outcome<Self> {
+        let subject = SubjectRow::ensure(connection, &target.subject_id)?;
         Ok(Self {
             connection,
             target,
             scope_id,
             semantics,
-            subject: SubjectRow::ensure(connection, &target.subject_id)?,
-            live_change: 0,
+            subject,
+            room: subject.room(),
             loosened: Vec::new(),
             find: connection.prepare_cached(FIND)?,
             insert: connection.prepare_cached(INSERT)?,
@@ -197,6 +200,10 @@ impl<'c> Writer<'c> {
         standing: Option<Standing>,
     ) -> Outcome<Applied> {
         let text = serde_json::to_string(data).map_err(|error| StoreError::Backend(error.into()))?;
+        let is_live = standing.as_ref().is_some_and(|standing| standing.deleted_seq.is_none());
+        if !is_live && let Err(over) = self.room.take(Growth { records: 1, bytes: size_of(&text) }) {
+            return Ok(Applied::OverQuota(over));
+        }
         match standing {
             None => {
                 let sequence = self.next_sequence(key, change_log::UPSERT)?;
@@ -214,7 +221,6 @@ impl<'c> Writer<'c> {
                 let id = self.connection.last_insert_rowid();
                 self.list(sequence, id)?;
                 self.write_fields(id, key, data)?;
-                self.live_change += 1;
                 Ok(Applied::Added)
             }
             Some(Standing { id, deleted_seq: Some(deleted_seq), .. }) => {
@@ -226,7 +232,6 @@ impl<'c> Writer<'c> {
                 self.unlist(deleted_seq)?;
                 self.list(sequence, id)?;
                 self.write_fields(id, key, data)?;
-                self.live_change += 1;
                 Ok(Applied::Added)
             }
             Some(standing) => self.rewrite(key, data, &text, emitted_at, &standing),
@@ -253,6 +258,10 @@ impl<'c> Writer<'c> {
         if self.semantics == Semantics::AppendOnly {
             return Ok(Applied::Rejected(Code::AppendOnlyConflict));
         }
+        let text = respelled(&old, data)?;
+        if let Err(over) = self.room.take(Growth { records: 0, bytes: size_of(&text) - size_of(stored) }) {
+            return Ok(Applied::OverQuota(over));
+        }
         let sequence = self.next_sequence(key, change_log::UPSERT)?;
         let mut history = standing.read_history()?;
         let listed: BTreeSet<_> = history.sequences().collect();
@@ -263,8 +272,6 @@ impl<'c> Writer<'c> {
         self.list(sequence, standing.id)?;
         let spelled = serde_json::to_string(&history).map_err(|error| StoreError::Backend(error.into()))?;
         let (top, consent) = (history.top_emitted_at().micros(), self.layout.consent_at(data));
-        let text = serde_json::to_string(&respelled(old, data))
-            .map_err(|error| StoreError::Backend(error.into()))?;
         let values = params![standing.id, sequence, top, consent, spelled, blob_id(data), text];
         self.connection.prepare_cached(UPDATE)?.execute(values)?;
         self.drop_fields(standing.id)?;
@@ -287,7 +294,8 @@ impl<'c> Writer<'c> {
         self.list(sequence, standing.id)?;
         self.drop_fields(standing.id)?;
         self.loosen(key, standing.blob_id.as_deref(), None)?;
-        self.live_change -= 1;
+        let bytes = -size_of(standing.data.as_deref().unwrap_or(""));
+        self.room.take(Growth { records: -1, bytes }).map_err(StoreError::from)?;
         Ok(Applied::Deleted)
     }
 
@@ -344,32 +352,28 @@ impl<'c> Writer<'c> {
 
     /// Says how many blobs lost their last reference.
     fn finish(self, connection: &Connection, live_count: i64) -> Outcome<u64> {
-        if self.live_change != 0 {
+        let growth = self.room.taken();
+        if growth.records != 0 {
             connection
                 .prepare_cached("UPDATE scopes SET live_count = ? WHERE id = ?")?
-                .execute([live_count + self.live_change, self.scope_id])?;
+                .execute([live_count + growth.records, self.scope_id])?;
         }
-        self.subject.store(connection)?;
+        self.subject.store_grown(connection, growth)?;
         orphans::doom(connection, &self.target.subject_id, self.loosened)
     }
 }
 
 /// The new data, written as the old was wherever it says the same. A reader who sees only members
 /// that did not change must not notice, by their order or spelling, that another one did.
-fn respelled(old: Map<String, Value>, new: &Map<String, Value>) -> Map<String, Value> {
-    let mut kept = Map::with_capacity(new.len());
-    for (name, value) in old {
-        if let Some(given) = new.get(&name) {
-            let value = if *given == value { value } else { given.clone() };
-            kept.insert(name, value);
-        }
-    }
-    for (name, value) in new {
-        if !kept.contains_key(name) {
-            kept.insert(name.clone(), value.clone());
-        }
-    }
-    kept
+fn respelled(old: &Map<String, Value>, new: &Map<String, Value>) -> Outcome<String> {
+    let kept = old.iter().filter_map(|(name, value)| {
+        new.get(name).map(|given| (name, if given == value { value } else { given }))
+    });
+    let added = new.iter().filter(|(name, _)| !old.contains_key(*name));
+    let mut text = Vec::new();
+    let written = serde_json::Serializer::new(&mut text).collect_map(kept.chain(added));
+    written.map_err(|error| StoreError::Backend(error.into()))?;
+    String::from_utf8(text).map_err(|error| StoreError::Backend(error.into()).into())
 }
 
 /// A record's history; most have none beyond their creation.

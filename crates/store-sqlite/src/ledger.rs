@@ -83,7 +83,8 @@ impl SqliteStore {
     }
 }
 
-fn append(connection: &Connection, entry: &Disclosure) -> Outcome<()> {
+/// Writes one entry.
+pub(crate) fn append(connection: &Connection, entry: &Disclosure) -> Outcome<()> {
     let json = serde_json::to_string(entry).map_err(|error| StoreError::Backend(error.into()))?;
     let subject_id = entry.subject_id.as_str();
     let sql = "INSERT INTO disclosures (subject_id, at, client_id, stream, refused, is_read, entry)

@@ -30,6 +30,7 @@ mod orphans;
 mod owners;
 mod pragmas;
 mod purge;
+mod quotas;
 mod records;
 mod renewal;
 mod repair;
@@ -39,6 +40,7 @@ mod statement;
 mod store;
 mod sync_state;
 mod table_file;
+mod transfer;
 mod verify;
 mod worker;
 

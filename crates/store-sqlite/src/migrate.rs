@@ -13,11 +13,14 @@ pub(crate) const STORE: &[&str] = &[
     include_str!("../migrations/0004_oauth.sql"),
     include_str!("../migrations/0005_owners.sql"),
     include_str!("../migrations/0006_events.sql"),
+    include_str!("../migrations/0007_transfers.sql"),
+    include_str!("../migrations/0008_quotas.sql"),
 ];
 /// The ledger's steps.
 pub(crate) const LEDGER: &[&str] = &[
     include_str!("../migrations/ledger/0001_initial.sql"),
     include_str!("../migrations/ledger/0002_reads.sql"),
+    include_str!("../migrations/ledger/0003_transfers.sql"),
 ];
 
 /// Runs the missing steps in one transaction. Whoever comes second finds them done.

@@ -53,7 +53,25 @@ impl OAuth for SqliteStore {
     }
 
     async fn list_requests(&self, at: Instant) -> Result<Vec<StagedRequest>, StoreError> {
-        self.read(move |connection| requests::list(connection, at)).await
+        self.read(move |connection| requests::list(connection, None, at)).await
+    }
+
+    async fn address_request(
+        &self,
+        approval_id: &ApprovalId,
+        subject_id: &SubjectId,
+    ) -> Result<bool, StoreError> {
+        let (id, subject) = (approval_id.clone(), subject_id.clone());
+        self.write(move |connection| requests::address(connection, &id, &subject)).await
+    }
+
+    async fn list_addressed(
+        &self,
+        subject_id: &SubjectId,
+        at: Instant,
+    ) -> Result<Vec<StagedRequest>, StoreError> {
+        let subject = subject_id.clone();
+        self.read(move |connection| requests::list(connection, Some(&subject), at)).await
     }
 
     async fn open_request(

@@ -4,33 +4,40 @@
 //! file is doomed. The file goes in a transaction of its own afterwards: neither a rollback nor a
 //! crash can leave a row without its file, and the note outlives a crash until the file is gone.
 
+use pdpp_store::Growth;
 use pdpp_wire::{BlobId, SubjectId};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::blob_files::BlobFiles;
 use crate::fault::{Fault, Outcome};
+use crate::quotas;
 
 /// Whether a record or an upload still refers to a blob.
 const STILL: &str = "SELECT EXISTS (SELECT 1 FROM blob_bindings WHERE subject_id = ?1 AND blob_id = ?2)
      OR EXISTS (SELECT 1 FROM records AS r JOIN scopes AS s ON s.id = r.scope_id
                 WHERE r.blob_id = ?2 AND s.subject_id = ?1)";
 
-/// Removes the rows of those of the blobs nobody refers to any more; says how many.
+/// Removes the rows of those of the blobs nobody refers to any more, and counts their bytes no more; says how many.
 pub(crate) fn doom(connection: &Connection, subject_id: &SubjectId, mut blobs: Vec<String>) -> Outcome<u64> {
     blobs.sort_unstable();
     blobs.dedup();
-    let mut doomed = 0;
+    let (mut doomed, mut freed) = (0, 0);
     for blob in blobs {
         let names = params![subject_id.as_str(), blob];
         if connection.prepare_cached(STILL)?.query_row(names, |row| row.get(0))? {
             continue;
         }
-        let sql = "DELETE FROM blobs WHERE subject_id = ? AND blob_id = ?";
-        if connection.prepare_cached(sql)?.execute(names)? > 0 {
+        let sql = "DELETE FROM blobs WHERE subject_id = ? AND blob_id = ? RETURNING size_bytes";
+        let size = connection.prepare_cached(sql)?.query_row(names, |row| row.get::<_, i64>(0)).optional()?;
+        if let Some(size) = size {
             let sql = "INSERT OR IGNORE INTO doomed_blobs (subject_id, blob_id) VALUES (?, ?)";
             connection.prepare_cached(sql)?.execute(names)?;
             doomed += 1;
+            freed += size;
         }
+    }
+    if freed > 0 {
+        quotas::count(connection, subject_id, Growth { records: 0, bytes: -freed })?;
     }
     Ok(doomed)
 }

@@ -1,4 +1,4 @@
-//! The link of a first run, and passkeys.
+//! Owners, the link of a first run, and passkeys.
 
 use async_trait::async_trait;
 use pdpp_access::SecretHash;
@@ -12,6 +12,46 @@ use crate::fault::{Fault, Outcome};
 
 #[async_trait]
 impl Owners for SqliteStore {
+    async fn create_subject(&self, subject_id: &SubjectId) -> Result<bool, StoreError> {
+        let subject_id = subject_id.clone();
+        let create = move |connection: &Connection| {
+            if has_subject(connection, &subject_id)? {
+                return Ok(false);
+            }
+            let sql = "INSERT INTO subjects (subject_id) VALUES (?1)";
+            connection.prepare_cached(sql)?.execute([subject_id.as_str()])?;
+            Ok(true)
+        };
+        self.write(create).await
+    }
+
+    async fn has_subject(&self, subject_id: &SubjectId) -> Result<bool, StoreError> {
+        let subject_id = subject_id.clone();
+        self.read(move |connection| has_subject(connection, &subject_id)).await
+    }
+
+    async fn list_subjects(
+        &self,
+        after: Option<&SubjectId>,
+        limit: u32,
+    ) -> Result<Vec<SubjectId>, StoreError> {
+        let after = after.map(ToString::to_string).unwrap_or_default();
+        let list = move |connection: &Connection| {
+            let sql = "SELECT subject_id FROM subjects WHERE subject_id > ?1
+                       UNION SELECT subject_id FROM owner_secrets WHERE subject_id > ?1
+                       ORDER BY subject_id LIMIT ?2";
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query(params![after, limit])?;
+            let mut subjects = Vec::new();
+            while let Some(row) = rows.next()? {
+                let subject = SubjectId::parse(row.get::<_, String>(0)?);
+                subjects.push(subject.map_err(|_| Fault::damaged("a subject's name"))?);
+            }
+            Ok(subjects)
+        };
+        self.read(list).await
+    }
+
     async fn put_first_run(
         &self,
         subject_id: &SubjectId,
@@ -126,6 +166,12 @@ impl Owners for SqliteStore {
         };
         self.write(remove).await
     }
+}
+
+pub(crate) fn has_subject(connection: &Connection, subject_id: &SubjectId) -> Outcome<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM subjects WHERE subject_id = ?1)
+                   OR EXISTS (SELECT 1 FROM owner_secrets WHERE subject_id = ?1)";
+    Ok(connection.prepare_cached(sql)?.query_row([subject_id.as_str()], |row| row.get(0))?)
 }
 
 fn is_first_run(

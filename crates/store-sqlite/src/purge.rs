@@ -4,7 +4,7 @@
 //! write-ahead log afterwards.
 
 use pdpp_access::Entropy;
-use pdpp_store::{RemovedCounts, WriteTarget};
+use pdpp_store::{Growth, RemovedCounts, WriteTarget};
 use pdpp_wire::{ConnectionId, SubjectId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -33,7 +33,7 @@ pub(crate) fn purge_stream(
     let held = held(connection, subject_id, connection_id)?;
     let Some(held) = held.iter().find(|held| held.stream == stream.as_str()) else { return Ok(0) };
     let blobs = referred_blobs(connection, subject_id, connection_id, held)?;
-    empty_scope(connection, held)?;
+    let growth = empty_scope(connection, held)?;
     connection
         .prepare_cached("UPDATE scopes SET epoch = ?, live_count = 0 WHERE id = ?")?
         .execute([fresh_epoch(entropy), held.scope_id])?;
@@ -57,7 +57,7 @@ pub(crate) fn purge_stream(
         PURGE_STREAM,
         None::<String>
     ])?;
-    subject.store(connection)?;
+    subject.store_grown(connection, growth)?;
     unsigned(held.live_count)
 }
 
@@ -72,10 +72,12 @@ pub(crate) fn remove_connection(
     if connection.prepare_cached(exists)?.query_row(names, |_| Ok(())).optional()?.is_none() {
         return Ok(None);
     }
-    let (mut blobs, mut records) = (Vec::new(), 0);
+    let (mut blobs, mut records, mut growth) = (Vec::new(), 0, Growth::default());
     for held in held(connection, subject_id, connection_id)? {
         blobs.extend(referred_blobs(connection, subject_id, connection_id, &held)?);
-        empty_scope(connection, &held)?;
+        let lost = empty_scope(connection, &held)?;
+        growth.records += lost.records;
+        growth.bytes += lost.bytes;
         records += unsigned(held.live_count)?;
     }
     for table in ["scopes", "sync_state", "blob_bindings", "connections"] {
@@ -83,12 +85,17 @@ pub(crate) fn remove_connection(
         connection.prepare_cached(&sql)?.execute(names)?;
     }
     let doomed = orphans::doom(connection, subject_id, blobs)?;
-    log_removal(connection, subject_id, connection_id)?;
+    log_removal(connection, subject_id, connection_id, growth)?;
     bump_generation(connection, subject_id)?;
     Ok(Some(RemovedCounts { records, blobs: doomed }))
 }
 
-fn log_removal(connection: &Connection, subject_id: &SubjectId, connection_id: &ConnectionId) -> Outcome<()> {
+fn log_removal(
+    connection: &Connection,
+    subject_id: &SubjectId,
+    connection_id: &ConnectionId,
+    growth: Growth,
+) -> Outcome<()> {
     let mut subject = SubjectRow::ensure(connection, subject_id)?;
     connection
         .prepare_cached("DELETE FROM change_log WHERE subject = ? AND connection_id = ?")?
@@ -102,7 +109,7 @@ fn log_removal(connection: &Connection, subject_id: &SubjectId, connection_id: &
         REMOVE_CONNECTION,
         None::<String>
     ])?;
-    subject.store(connection)
+    subject.store_grown(connection, growth)
 }
 
 fn held(connection: &Connection, subject_id: &SubjectId, connection_id: &ConnectionId) -> Outcome<Vec<Held>> {
@@ -116,7 +123,10 @@ fn held(connection: &Connection, subject_id: &SubjectId, connection_id: &Connect
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn empty_scope(connection: &Connection, held: &Held) -> Outcome<()> {
+/// Says by how much less there is.
+fn empty_scope(connection: &Connection, held: &Held) -> Outcome<Growth> {
+    let sql = "SELECT -coalesce(sum(octet_length(data)), 0) FROM records WHERE scope_id = ?";
+    let bytes = connection.prepare_cached(sql)?.query_row([held.scope_id], |row| row.get(0))?;
     if let Some(table) = held.table {
         empty_fields(connection, table, held.scope_id)?;
     }
@@ -127,7 +137,7 @@ fn empty_scope(connection: &Connection, held: &Held) -> Outcome<()> {
     ] {
         connection.execute(sql, [held.scope_id])?;
     }
-    Ok(())
+    Ok(Growth { records: -held.live_count, bytes })
 }
 
 /// Emptying a whole table is much faster than row by row, and most hold one connection only.

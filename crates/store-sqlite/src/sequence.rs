@@ -1,7 +1,8 @@
-//! A subject's row: the numbers of its changes and of its catalogue.
+//! A subject's row: the numbers of its changes and of its catalogue, what it may have and what it has.
 
+use pdpp_store::{Growth, Quota, Room, Usage};
 use pdpp_wire::SubjectId;
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::fault::{Fault, Outcome};
 use crate::statement::prepare;
@@ -12,15 +13,16 @@ pub(crate) struct SubjectRow {
     pub(crate) id: i64,
     pub(crate) sequence: i64,
     pub(crate) generation: i64,
+    pub(crate) quota: Quota,
+    pub(crate) usage: Usage,
 }
 
 impl SubjectRow {
     /// The row; all zero before the subject's first write.
     pub(crate) fn find(connection: &Connection, subject_id: &SubjectId) -> Outcome<Self> {
-        let sql = "SELECT id, sequence, generation FROM subjects WHERE subject_id = ?";
-        let row = prepare(connection, sql)?.query_row([subject_id.as_str()], |row| {
-            Ok(Self { id: row.get(0)?, sequence: row.get(1)?, generation: row.get(2)? })
-        });
+        let sql = "SELECT id, sequence, generation, quota_records, quota_bytes, quota_requests, used_records, used_bytes
+                   FROM subjects WHERE subject_id = ?";
+        let row = prepare(connection, sql)?.query_row([subject_id.as_str()], Self::read);
         Ok(row.optional()?.unwrap_or_default())
     }
 
@@ -37,9 +39,37 @@ impl SubjectRow {
     }
 
     pub(crate) fn store(&self, connection: &Connection) -> Outcome<()> {
-        let sql = "UPDATE subjects SET sequence = ?, generation = ? WHERE id = ?";
-        connection.prepare_cached(sql)?.execute([self.sequence, self.generation, self.id])?;
+        self.store_grown(connection, Growth::default())
+    }
+
+    /// The same, with what the subject has more now, or less. It is added to what is counted there by then.
+    pub(crate) fn store_grown(&self, connection: &Connection, growth: Growth) -> Outcome<()> {
+        let sql = "UPDATE subjects SET sequence = ?, generation = ?, used_records = used_records + ?,
+                       used_bytes = used_bytes + ? WHERE id = ?";
+        let values = params![self.sequence, self.generation, growth.records, growth.bytes, self.id];
+        connection.prepare_cached(sql)?.execute(values)?;
         Ok(())
+    }
+
+    /// What is left of its quota.
+    pub(crate) fn room(&self) -> Room {
+        Room::new(self.quota, self.usage)
+    }
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        // No count is below zero; a limit that were would leave no room at all.
+        let count = |at| Ok::<_, rusqlite::Error>(u64::try_from(row.get::<_, i64>(at)?).unwrap_or(0));
+        let limit = |at| {
+            let stored = row.get::<_, Option<i64>>(at)?;
+            Ok::<_, rusqlite::Error>(stored.map(|limit| u64::try_from(limit).unwrap_or(0)))
+        };
+        Ok(Self {
+            id: row.get(0)?,
+            sequence: row.get(1)?,
+            generation: row.get(2)?,
+            quota: Quota { records: limit(3)?, bytes: limit(4)?, requests_per_minute: row.get(5)? },
+            usage: Usage { records: count(6)?, bytes: count(7)? },
+        })
     }
 }
 

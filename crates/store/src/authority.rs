@@ -25,6 +25,16 @@ pub trait Authority: Send + Sync {
         grant_id: &GrantId,
     ) -> Result<Option<StoredGrant>, StoreError>;
 
+    /// What a grant says and whether it still stands, without what is told about its use: that is kept elsewhere and
+    /// takes longer to find, and whoever reads under a grant asks with every call.
+    async fn find_standing(
+        &self,
+        subject_id: &SubjectId,
+        grant_id: &GrantId,
+    ) -> Result<Option<GrantStanding>, StoreError> {
+        Ok(self.find_grant(subject_id, grant_id).await?.map(|grant| grant.standing))
+    }
+
     /// All grants, newest first.
     async fn list_grants(&self, subject_id: &SubjectId) -> Result<Vec<StoredGrant>, StoreError>;
 

@@ -26,6 +26,18 @@ pub trait Blobs: Send + Sync {
 
     /// A range of a sighted blob's bytes.
     async fn read_blob(&self, sighting: &BlobSighting, range: Range<u64>) -> Result<BlobBody, StoreError>;
+
+    /// Whether the bytes of blobs can be read now. A store that keeps them itself has said so when it was asked whether
+    /// it is ready.
+    async fn check_blobs(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Removes some of the bytes that nothing refers to any more; says whether there may be more. A store that removes
+    /// them with what referred to them has nothing to do.
+    async fn sweep_blobs(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 }
 
 /// Takes one blob's bytes.
@@ -35,6 +47,7 @@ pub trait BlobWriter: Send {
     async fn write(&mut self, chunk: Bytes) -> Result<(), StoreError>;
 
     /// Makes the bytes durable and binds them to a record. The same bytes again are the same blob.
+    /// Bytes that would bring the owner above their quota are refused with [`StoreError::OverQuota`].
     async fn finish(self: Box<Self>, binding: BlobBinding) -> Result<BlobReceipt, StoreError>;
 }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use pdpp_wire::{Code, ConnectionId, StreamName, SubjectId};
 
-use crate::{AdmittedRecord, StoreError};
+use crate::{AdmittedRecord, OverQuota, StoreError};
 
 /// Most records in one transaction.
 pub const MAX_BATCH: usize = 1_000;
@@ -24,7 +24,8 @@ pub struct WriteTarget {
 pub trait Ingest: Send + Sync {
     /// Applies a batch of at most [`MAX_BATCH`] records in order and in one transaction; when it
     /// returns, the batch is durable. One outcome per record. A draft connection becomes active
-    /// with its first accepted record.
+    /// with its first accepted record. A record that would bring the owner above their quota is
+    /// refused, and the others are not.
     async fn apply(
         &self,
         target: &WriteTarget,
@@ -49,11 +50,22 @@ pub enum Applied {
     Deleted,
     /// Refused, with the reason.
     Rejected(Code),
+    /// Refused, because the owner may not have as much.
+    OverQuota(OverQuota),
 }
 
 impl Applied {
     /// Whether the store now is as the record asked.
     pub fn is_accepted(self) -> bool {
-        !matches!(self, Self::Rejected(_))
+        self.refusal().is_none()
+    }
+
+    /// Why it was refused, if it was.
+    pub fn refusal(self) -> Option<Code> {
+        match self {
+            Self::Rejected(code) => Some(code),
+            Self::OverQuota(_) => Some(Code::QuotaExceeded),
+            Self::Added | Self::Updated | Self::Unchanged | Self::Deleted => None,
+        }
     }
 }

@@ -21,9 +21,11 @@ mod line;
 mod oauth;
 mod owners;
 mod projection;
+mod quotas;
 mod records;
 mod search_index;
 mod sync_state;
+pub mod transfer;
 mod visibility;
 
 pub use admission::{Admission, AdmittedRecord, MAX_RECORD_BYTES, MAX_RECORD_DEPTH, Operation, Rejection};
@@ -50,12 +52,14 @@ pub use oauth::{
 };
 pub use owners::{Owners, StoredPasskey};
 pub use projection::project;
+pub use quotas::{Growth, Measure, OverQuota, Quota, Quotas, Room, Usage, size_of};
 pub use records::{
     Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage,
     Summary, VisibleChanges, WindowBounds,
 };
 pub use search_index::{Correction, Hits, Passage, RankedHit, Ranking, Search, SearchIndex};
 pub use sync_state::{StateScope, SyncState, SyncStates};
+pub use transfer::Transfer;
 pub use visibility::FieldHistory;
 
 /// A whole backend.
@@ -70,8 +74,10 @@ pub trait Store:
     + Ledger
     + OAuth
     + Owners
+    + Quotas
     + Records
     + SyncStates
+    + Transfer
     + Send
     + Sync
     + 'static
@@ -89,9 +95,10 @@ impl<T> Store for T where
         + Ledger
         + OAuth
         + Owners
-        + Owners
+        + Quotas
         + Records
         + SyncStates
+        + Transfer
         + Send
         + Sync
         + 'static

@@ -46,8 +46,23 @@ pub trait OAuth: Send + Sync {
     /// The request with this handle, whatever became of it.
     async fn find_request(&self, handle: &RequestHandle) -> Result<Option<StagedRequest>, StoreError>;
 
-    /// Requests that wait for a decision at this time, oldest first.
+    /// Requests that wait for a decision at this time, whoever they are for, oldest first.
     async fn list_requests(&self, at: Instant) -> Result<Vec<StagedRequest>, StoreError>;
+
+    /// Names the owner a request is for, unless one is named already. Says whether it is for this one: nobody else is
+    /// shown it from then on.
+    async fn address_request(
+        &self,
+        approval_id: &ApprovalId,
+        subject_id: &SubjectId,
+    ) -> Result<bool, StoreError>;
+
+    /// Requests for this owner that wait for a decision at this time, oldest first.
+    async fn list_addressed(
+        &self,
+        subject_id: &SubjectId,
+        at: Instant,
+    ) -> Result<Vec<StagedRequest>, StoreError>;
 
     /// Gives a waiting request the handle its consent page is reached by, instead of any earlier one.
     async fn open_request(

@@ -1,4 +1,5 @@
-//! How the owner proves to be the owner, beside the passphrase: the link of a first run, and passkeys.
+//! The owners of a store, and how each proves to be the owner beside the passphrase: the link of a first run, and
+//! passkeys.
 
 use async_trait::async_trait;
 use pdpp_access::SecretHash;
@@ -6,9 +7,23 @@ use pdpp_wire::{Instant, SubjectId};
 
 use crate::StoreError;
 
-/// Keeps the link of a first run, and passkeys.
+/// Keeps owners, the link of a first run, and passkeys.
 #[async_trait]
 pub trait Owners: Send + Sync {
+    /// Makes an owner who has nothing yet; says whether there was none of this name. Whoever is written to, or sets a
+    /// passphrase, is an owner from then on without being made.
+    async fn create_subject(&self, subject_id: &SubjectId) -> Result<bool, StoreError>;
+
+    /// Whether there is an owner of this name.
+    async fn has_subject(&self, subject_id: &SubjectId) -> Result<bool, StoreError>;
+
+    /// Owners by name, those after one; there may be millions, so nobody is told them all at once.
+    async fn list_subjects(
+        &self,
+        after: Option<&SubjectId>,
+        limit: u32,
+    ) -> Result<Vec<SubjectId>, StoreError>;
+
     /// Keeps the hash of the link that makes its holder the owner, instead of any earlier one. Says whether it was
     /// kept: not when there is an owner already.
     async fn put_first_run(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pdpp_access::SearchPlan;
-use pdpp_evidence::Query;
+use pdpp_evidence::{Language, Query};
 use pdpp_wire::RecordKey;
 use serde_json::Value;
 
@@ -60,8 +60,15 @@ impl Default for Ranking {
 
 /// The hits of a ranking. A page shows few of them, so what takes work to find out is found out when they are read.
 pub trait Hits: Debug + Send + Sync {
-    /// Which of [`SearchPlan::parts`] each hit is of, in their order.
-    fn parts(&self) -> &[usize];
+    /// How many records of each of [`SearchPlan::parts`] have a word of the query themselves. There are more hits than
+    /// these, where neighbours in a thread are, and fewer, where some say nearly the same.
+    fn counts(&self) -> &[u64];
+
+    /// Whether the hits up to this one can be read without work.
+    fn is_at_hand(&self, end: usize) -> bool;
+
+    /// Whether there are so many hits.
+    fn reaches(&self, end: usize) -> Result<bool, StoreError>;
 
     /// Some of the hits; fewer, where the index cannot tell one any more.
     fn read(&self, range: Range<usize>) -> Result<Vec<RankedHit>, StoreError>;
@@ -72,8 +79,16 @@ pub trait Hits: Debug + Send + Sync {
 struct NoHits;
 
 impl Hits for NoHits {
-    fn parts(&self) -> &[usize] {
+    fn counts(&self) -> &[u64] {
         &[]
+    }
+
+    fn is_at_hand(&self, _: usize) -> bool {
+        true
+    }
+
+    fn reaches(&self, end: usize) -> Result<bool, StoreError> {
+        Ok(end == 0)
     }
 
     fn read(&self, _: Range<usize>) -> Result<Vec<RankedHit>, StoreError> {
@@ -116,4 +131,6 @@ pub struct Passage {
     pub start_chars: usize,
     /// Where it ends.
     pub end_chars: usize,
+    /// The language its words were read in, where the index knows.
+    pub language: Option<Language>,
 }

@@ -5,10 +5,12 @@
 mod clock;
 mod entropy;
 mod grant;
+mod postgres;
 mod principal;
 pub mod sample;
 
 pub use clock::FixedClock;
 pub use entropy::SeededEntropy;
 pub use grant::{GrantBuilder, active, client_id, grant, standing};
+pub use postgres::{FreshDatabase, PostgresServer};
 pub use principal::{client, owner};

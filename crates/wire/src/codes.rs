@@ -97,6 +97,7 @@ codes! {
     InvalidGrant => "invalid_grant", 410, "The exchange code has expired or was used.", "Ask the owner to approve the request again.";
     CursorExpired => "cursor_expired", 410, "The `changes_since` token is older than the history kept.", "Start again with `changes_since=beginning`.";
     ResourceLimit => "resource_limit", 413, "A body, line, parameter or document is larger or deeper than the bound.", "Send less at once; the message names the bound.";
+    QuotaExceeded => "quota_exceeded", 413, "The owner keeps as much as the operator of this server allows.", "Delete something, or ask whoever runs the server for a larger quota.";
     UnsupportedMediaType => "unsupported_media_type", 415, "The body's content type is not the one the route takes.", "Send the content type the message names.";
     InvalidRange => "invalid_range", 416, "The requested byte range lies outside the blob.", "Ask within `Content-Range: bytes */SIZE`.";
     MisdirectedRequest => "misdirected_request", 421, "The request's Host is not one this server answers for.", "Use the server's public address.";
@@ -105,6 +106,7 @@ codes! {
     ApiError => "api_error", 500, "Something failed inside the server.", "Try again; the owner can find the cause in the log by the request id.";
     IngestBatchStorageError => "ingest_batch_storage_error", 503, "The store could not take the batch.", "Send the whole batch again; what was already stored is recognised.";
     ConnectorInstanceBusy => "connector_instance_busy", 503, "The connection is being changed.", "Try again shortly.";
+    StoreUnavailable => "store_unavailable", 503, "The database behind this server cannot be reached.", "Try again shortly; the operator should check the database.";
     RunTerminal => "run_terminal", 503, "The named run has already ended.", "Start a new run.";
     LedgerUnavailable => "ledger_unavailable", 503, "The disclosure ledger cannot be written, so nothing is read.", "Try again; the owner should check the disk.";
     EventsUnavailable => "events_unavailable", 503, "Event delivery is not running.", "Start the server, then try again.";

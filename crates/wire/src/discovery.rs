@@ -131,6 +131,21 @@ pub struct SearchHint {
 pub struct Health {
     /// Whether the server is alive, or ready to serve.
     pub status: HealthStatus,
+    /// Which part keeps it from serving.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failing: Option<HealthPart>,
+}
+
+/// A part a server cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthPart {
+    /// Records, grants and the ledger: not reachable, not writable, or of another version.
+    Store,
+    /// Where the bytes of attachments are kept.
+    Attachments,
+    /// The search index.
+    Search,
 }
 
 /// Alive, ready, or not yet.
@@ -141,6 +156,6 @@ pub enum HealthStatus {
     Ok,
     /// The store is open and migrated.
     Ready,
-    /// The store does not answer yet.
+    /// Something does not answer yet, or no longer.
     Starting,
 }

@@ -47,8 +47,8 @@ pub use selection::{SelectionRequest, StreamSelection, TimeRange};
 pub use aggregate::{Aggregation, Granularity, Group, Metric};
 pub use blob::{BlobReceipt, BlobRef};
 pub use discovery::{
-    AggregateHint, DiscoveryHints, DiscoveryIndex, DiscoveryLinks, Health, HealthStatus, ProtectedResource,
-    SearchHint, TokenKind,
+    AggregateHint, DiscoveryHints, DiscoveryIndex, DiscoveryLinks, Health, HealthPart, HealthStatus,
+    ProtectedResource, SearchHint, TokenKind,
 };
 pub use envelope::{CorpusWindow, Count, Links, List, Meta, PageLinks, Warning, WarningCode};
 pub use event::{

@@ -55,16 +55,29 @@ pub(super) fn find(connection: &Connection, handle: &RequestHandle) -> Outcome<O
     rows.next()?.map(|row| read(connection, row)).transpose()
 }
 
-pub(super) fn list(connection: &Connection, at: Instant) -> Outcome<Vec<StagedRequest>> {
-    let sql =
-        format!("{SELECT} WHERE state = 'pending' AND expires_at > ?1 ORDER BY created_at, approval_id");
+/// Those for one owner, or all.
+pub(super) fn list(
+    connection: &Connection,
+    subject_id: Option<&SubjectId>,
+    at: Instant,
+) -> Outcome<Vec<StagedRequest>> {
+    let sql = format!(
+        "{SELECT} WHERE state = 'pending' AND expires_at > ?1 AND (?2 IS NULL OR subject_id = ?2)
+         ORDER BY created_at, approval_id"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([at.micros()])?;
+    let mut rows = statement.query(params![at.micros(), subject_id.map(SubjectId::as_str)])?;
     let mut requests = Vec::new();
     while let Some(row) = rows.next()? {
         requests.push(read(connection, row)?);
     }
     Ok(requests)
+}
+
+pub(super) fn address(connection: &Connection, id: &ApprovalId, subject_id: &SubjectId) -> Outcome<bool> {
+    let sql = "UPDATE oauth_requests SET subject_id = ?2
+               WHERE approval_id = ?1 AND (subject_id IS NULL OR subject_id = ?2)";
+    Ok(connection.prepare_cached(sql)?.execute([id.as_str(), subject_id.as_str()])? > 0)
 }
 
 pub(super) fn open(

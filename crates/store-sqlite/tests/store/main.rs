@@ -5,6 +5,7 @@
 mod blobs;
 mod groups;
 mod large;
+mod moving;
 mod often;
 mod opening;
 mod orphans;

@@ -1,7 +1,7 @@
 //! Opening a data directory: fresh, again, together, and from the future.
 
-use crate::support::options;
-use pdpp_store::StoreError;
+use crate::support::{Desk, options};
+use pdpp_store::{Quotas as _, StoreError};
 use pdpp_store_sqlite::SqliteStore;
 
 #[test]
@@ -42,6 +42,26 @@ fn a_store_from_the_future_is_left_alone() {
     raw.pragma_update(None, "user_version", 99).unwrap();
     let refused = SqliteStore::open(home.path(), options()).unwrap_err();
     assert!(matches!(refused, StoreError::TooNew { found: 99, .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_a_store_from_before_quotas_holds_is_counted_once() {
+    let home = tempfile::tempdir().unwrap();
+    let desk = Desk::filled(SqliteStore::open(home.path(), options()).unwrap()).await;
+    desk.delete(0, "letters", "l001").await;
+    let used = desk.store.find_usage(&desk.subject_id).await.unwrap();
+    assert_eq!(used.records, 599);
+    let subject_id = desk.subject_id.clone();
+    drop(desk);
+    let raw = rusqlite::Connection::open(home.path().join("store.db")).unwrap();
+    for column in ["quota_records", "quota_bytes", "quota_requests", "used_records", "used_bytes"] {
+        raw.execute(&format!("ALTER TABLE subjects DROP COLUMN {column}"), []).unwrap();
+    }
+    raw.pragma_update(None, "user_version", 7).unwrap();
+    drop(raw);
+    let store = SqliteStore::open(home.path(), options()).unwrap();
+    assert_eq!(store.find_usage(&subject_id).await.unwrap(), used);
+    assert!(store.find_quota(&subject_id).await.unwrap().is_none());
 }
 
 #[test]

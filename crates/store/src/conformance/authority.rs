@@ -40,8 +40,12 @@ async fn issue(world: &World, grants: &[Grant], token: &NewToken) {
     world.store.issue(grants, token).await.expect("grants are issued");
 }
 
+/// Looks for a grant in both ways.
 async fn find(world: &World, id: &str) -> Option<StoredGrant> {
-    world.store.find_grant(&world.subject, &grant_id(id)).await.expect("grants are looked for")
+    let found = world.store.find_grant(&world.subject, &grant_id(id)).await.expect("grants are looked for");
+    let standing = world.store.find_standing(&world.subject, &grant_id(id)).await;
+    assert_eq!(standing.expect("grants are looked for"), found.as_ref().map(|grant| grant.standing.clone()));
+    found
 }
 
 pub async fn a_token_is_recognised_by_its_hash_alone(store: Arc<dyn Store>) {
@@ -161,6 +165,7 @@ pub async fn another_subject_has_no_say(store: Arc<dyn Store>) {
     issue(&world, &[world.grant_value("grt_1", "continuous")], &token(&world, "s1", &["grt_1"])).await;
     let (other, id) = (subject("someone_else"), grant_id("grt_1"));
     assert_eq!(world.store.find_grant(&other, &id).await.expect("grants are looked for"), None);
+    assert_eq!(world.store.find_standing(&other, &id).await.expect("grants are looked for"), None);
     assert!(world.store.list_grants(&other).await.expect("grants are listed").is_empty());
     let revoked = world.store.revoke_grant(&other, &id, time("2026-01-05")).await;
     assert_eq!(revoked.expect("grants are revoked"), None);

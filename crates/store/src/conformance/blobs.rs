@@ -18,7 +18,12 @@ async fn upload(world: &World, connection: &ConnectionId, chunks: &[&[u8]]) -> B
     upload_for(world, connection, "a", chunks).await
 }
 
-async fn upload_for(world: &World, connection: &ConnectionId, letter: &str, chunks: &[&[u8]]) -> BlobReceipt {
+pub(super) async fn upload_for(
+    world: &World,
+    connection: &ConnectionId,
+    letter: &str,
+    chunks: &[&[u8]],
+) -> BlobReceipt {
     let mut writer = world.store.write_blob().await.expect("uploads begin");
     for chunk in chunks {
         writer.write(Bytes::copy_from_slice(chunk)).await.expect("chunks are taken");
@@ -34,16 +39,16 @@ async fn upload_for(world: &World, connection: &ConnectionId, letter: &str, chun
     writer.finish(binding).await.expect("uploads end")
 }
 
-fn letter(id: &str, blob_id: &BlobId) -> Value {
+pub(super) fn letter(id: &str, blob_id: &BlobId) -> Value {
     json!({"id": id, "sent_at": "2026-01-01T00:00:00Z", "blob_ref": {"blob_id": blob_id}})
 }
 
-async fn sightings(world: &World, who: &Principal, blob_id: &BlobId) -> Vec<BlobSighting> {
+pub(super) async fn sightings(world: &World, who: &Principal, blob_id: &BlobId) -> Vec<BlobSighting> {
     let plan = world.blob_plan(who, blob_id.as_str()).await;
     world.store.find_blob(&plan).await.expect("blobs are looked for")
 }
 
-async fn read(world: &World, sighting: &BlobSighting, range: Range<u64>) -> Vec<u8> {
+pub(super) async fn read(world: &World, sighting: &BlobSighting, range: Range<u64>) -> Vec<u8> {
     let mut body = world.store.read_blob(sighting, range).await.expect("blobs are read");
     let mut bytes = Vec::new();
     while let Some(chunk) = poll_fn(|context| body.as_mut().poll_next(context)).await {

@@ -18,9 +18,11 @@ pub mod expand;
 pub mod filters;
 pub mod ingest;
 pub mod ledger;
+pub mod moving;
 pub mod oauth;
 pub mod owners;
 pub mod paging;
+pub mod quotas;
 pub mod search;
 pub mod single;
 pub mod subjects;
@@ -146,6 +148,7 @@ macro_rules! each_promise {
                 a_passphrase_is_kept_per_subject_and_replaced;
             oauth: a_request_is_found_by_each_of_its_handles_and_no_other,
                 no_more_requests_wait_than_are_allowed,
+                a_request_is_for_the_first_owner_it_is_addressed_to,
                 a_request_is_decided_once,
                 an_approval_allows_the_hosts_it_names_and_a_removed_client_loses_them,
                 an_approved_request_is_redeemed_once_and_in_time,
@@ -161,9 +164,18 @@ macro_rules! each_promise {
                 a_session_lives_until_it_is_ended,
                 attempts_are_counted_in_windows,
                 what_ended_is_pruned_and_what_nobody_fetched_is_taken_back;
-            owners: a_first_run_link_makes_an_owner_once,
+            owners: an_owner_is_made_once_and_listed_by_name,
+                whoever_has_a_passphrase_or_records_is_an_owner,
+                a_first_run_link_makes_an_owner_once,
                 an_owned_store_takes_no_first_run,
                 a_passkey_is_kept_used_and_forgotten;
+            quotas: a_quota_is_kept_replaced_and_taken_away,
+                records_that_do_not_fit_are_refused_one_by_one,
+                above_a_lowered_quota_only_what_makes_room_is_taken,
+                an_upload_that_does_not_fit_is_refused_and_leaves_nothing,
+                one_owners_quota_leaves_another_alone,
+                writers_at_once_do_not_exceed_a_quota_together,
+                what_is_used_is_what_is_there_after_any_operations;
             sync_states: a_value_is_replaced_and_the_others_kept,
                 every_scope_has_a_state_of_its_own;
             ledger: an_entry_comes_back_whole,

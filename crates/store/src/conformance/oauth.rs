@@ -170,6 +170,38 @@ pub async fn no_more_requests_wait_than_are_allowed(store: Arc<dyn Store>) {
     assert_eq!(staged, Staged::Kept, "what has expired does not wait");
 }
 
+pub async fn a_request_is_for_the_first_owner_it_is_addressed_to(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    for id in ["apr_1", "apr_2"] {
+        stage(&world, id, Flow::Code).await;
+    }
+    let address = async |id: &str, owner: &str| {
+        let addressed = world.store.address_request(&approval(id), &subject(owner)).await;
+        addressed.expect("requests are addressed")
+    };
+    let waiting = async |owner: &str, at: Instant| {
+        let listed = world.store.list_addressed(&subject(owner), at).await.expect("requests are listed");
+        listed.iter().map(|request| request.approval_id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(waiting("owner_local", now()).await, [""; 0], "nobody is named yet");
+    assert!(address("apr_1", "owner_local").await);
+    assert!(address("apr_1", "owner_local").await, "who is named stays named");
+    assert!(!address("apr_1", "other").await);
+    assert!(address("apr_2", "other").await);
+    assert!(!address("apr_unknown", "other").await);
+    assert_eq!(waiting("owner_local", now()).await, ["apr_1"]);
+    assert_eq!(waiting("other", now()).await, ["apr_2"]);
+    assert_eq!(waiting("other", now().plus_seconds(300)).await, [""; 0], "it has expired");
+    let all = world.store.list_requests(now()).await.expect("requests are listed");
+    assert_eq!(all.len(), 2);
+    let found = world.store.find_request(&RequestHandle::Approval(approval("apr_1"))).await;
+    let found = found.expect("requests are found").expect("it was staged");
+    assert_eq!(found.state, RequestState::Pending, "to be named is not to decide");
+    approve(&world, "apr_1", "continuous").await;
+    assert_eq!(waiting("owner_local", now()).await, [""; 0], "it was decided");
+    assert!(!address("apr_1", "other").await, "a decided request stays its owner's");
+}
+
 pub async fn a_request_is_decided_once(store: Arc<dyn Store>) {
     let world = World::new(store).await;
     stage(&world, "one", Flow::Code).await;

@@ -1,4 +1,4 @@
-//! Promises about the link of a first run and about passkeys.
+//! Promises about owners, the link of a first run and passkeys.
 
 use std::sync::Arc;
 
@@ -17,6 +17,42 @@ fn hash(text: &str) -> SecretHash {
 
 fn at(seconds: i64) -> Instant {
     Instant::from_micros(1_700_000_000_000_000).plus_seconds(seconds)
+}
+
+fn named(name: &str) -> SubjectId {
+    SubjectId::parse(name).expect("a plain id")
+}
+
+pub async fn an_owner_is_made_once_and_listed_by_name(store: Arc<dyn Store>) {
+    let list = async |after: Option<&str>, limit| {
+        let after = after.map(named);
+        let listed = store.list_subjects(after.as_ref(), limit).await.expect("owners are listed");
+        listed.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(list(None, 10).await, [""; 0]);
+    for name in ["cleo", "ana", "ben"] {
+        assert!(!store.has_subject(&named(name)).await.expect("owners are looked for"));
+        assert!(store.create_subject(&named(name)).await.expect("owners are made"));
+        assert!(store.has_subject(&named(name)).await.expect("owners are looked for"));
+    }
+    assert!(!store.create_subject(&named("ben")).await.expect("owners are made"), "a name is taken once");
+    assert_eq!(list(None, 2).await, ["ana", "ben"]);
+    assert_eq!(list(Some("ben"), 2).await, ["cleo"]);
+    assert_eq!(list(Some("b"), 10).await, ["ben", "cleo"]);
+    assert!(!store.has_subject(&named("be")).await.expect("owners are looked for"));
+    let head = store.log_head(&named("ana")).await.expect("an owner who has nothing has a log");
+    assert_eq!(head, 0);
+}
+
+pub async fn whoever_has_a_passphrase_or_records_is_an_owner(store: Arc<dyn Store>) {
+    store.set_passphrase(&named("guarded"), "phc").await.expect("passphrases are set");
+    let world = super::world::World::of(Arc::clone(&store), "writer").await;
+    let listed = store.list_subjects(None, 10).await.expect("owners are listed");
+    assert_eq!(listed, [named("guarded"), world.subject.clone()]);
+    for owner in listed {
+        assert!(store.has_subject(&owner).await.expect("owners are looked for"));
+        assert!(!store.create_subject(&owner).await.expect("owners are made"));
+    }
 }
 
 async fn put_link(store: &dyn Store, link: &str) -> bool {

@@ -21,6 +21,7 @@ use crate::{
 };
 
 /// One owner with two connections, `home` sorting before `work`.
+#[derive(Clone)]
 pub(super) struct World {
     pub(super) store: Arc<dyn Store>,
     pub(super) subject: SubjectId,

@@ -22,7 +22,11 @@ pub struct Loaded {
 
 /// Registers the manifests, makes the connections, stores every record and the one blob.
 pub async fn loaded(store: &dyn Store) -> Loaded {
-    let subject_id = subject();
+    loaded_for(store, subject()).await
+}
+
+/// The same for another owner.
+pub async fn loaded_for(store: &dyn Store, subject_id: SubjectId) -> Loaded {
     let (chat_manifest, notes_manifest) = (chat::manifest(), notes::manifest());
     let loaded = Loaded {
         home: connect(store, &subject_id, &chat_manifest, "Home").await,

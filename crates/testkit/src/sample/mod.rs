@@ -15,7 +15,7 @@ use pdpp_access::{Catalogue, Connection, ConnectionStatus, Source};
 use pdpp_wire::manifest::Manifest;
 use pdpp_wire::{ConnectionId, SubjectId};
 
-pub use loaded::{Loaded, load, loaded};
+pub use loaded::{Loaded, load, loaded, loaded_for};
 pub use record::{SampleRecord, ndjson};
 
 /// The owner of the archive.
