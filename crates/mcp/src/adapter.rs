@@ -83,12 +83,23 @@ pub struct Adapter {
     pub(crate) roles: RoleCache,
     /// What pages cost the last time.
     pub(crate) pages: PageMemory,
+    /// Whether results may be handed over as text.
+    pub(crate) results: Results,
     /// Who hears of the progress of this call.
     progress: Progress,
     /// Set once the server has said that the bearer is the owner's.
     owner: Arc<AtomicBool>,
     /// Set once the server need not be asked whose bearer it is.
     checked: Arc<AtomicBool>,
+}
+
+/// How results are handed to the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Results {
+    /// As values, which the protocol library writes.
+    Trees,
+    /// Perhaps as JSON that is written already.
+    Written,
 }
 
 /// A server's answer in JSON.
@@ -109,6 +120,7 @@ impl Adapter {
             settings: Arc::new(settings),
             roles: RoleCache::default(),
             pages: PageMemory::default(),
+            results: Results::Trees,
             progress: Progress::default(),
             owner: Arc::default(),
             checked,
@@ -128,6 +140,11 @@ impl Adapter {
     /// The same adapter for one call, whose progress somebody hears of.
     pub(crate) fn reporting(&self, progress: Progress) -> Self {
         Self { progress, ..self.clone() }
+    }
+
+    /// The same adapter for a transport that takes results as text.
+    pub(crate) fn writing(self) -> Self {
+        Self { results: Results::Written, ..self }
     }
 
     /// Whether a tool of this name is listed.
@@ -193,7 +210,11 @@ impl Adapter {
 
     /// Sends a request whose answer is JSON.
     pub(crate) async fn json(&self, request: &Request) -> Result<Reply, Failure> {
-        let answer = self.send(request).await?;
+        self.read(&self.send(request).await?)
+    }
+
+    /// Reads an answer that is JSON.
+    pub(crate) fn read(&self, answer: &Answer) -> Result<Reply, Failure> {
         let reply = |body| Reply { body, status: answer.status, request_id: answer.request_id.clone() };
         if answer.body.is_empty() && answer.status == 204 {
             return Ok(reply(Value::Null));

@@ -27,6 +27,7 @@ mod now;
 mod outcome;
 mod page_memory;
 mod params;
+mod plain;
 mod progress;
 mod prompts;
 mod record;

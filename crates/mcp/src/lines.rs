@@ -8,7 +8,10 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, OnceLock, PoisonError};
 
-use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, ServerResult};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    RequestMetaObject, ServerResult,
+};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, ServiceExt as _, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -18,6 +21,7 @@ use tokio::task::JoinSet;
 
 use crate::Adapter;
 use crate::batch::Batches;
+use crate::outcome::write_answer;
 
 /// The longest line that is taken. Arguments are short; nothing a tool accepts comes near.
 const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
@@ -28,7 +32,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let running = match adapter.serve(Lines::new(reader, writer)).await {
+    let running = match adapter.writing().serve(Lines::new(reader, writer)).await {
         Ok(running) => running,
         // The client left before it said anything, which is an orderly end.
         Err(error) => {
@@ -156,8 +160,46 @@ pub(crate) struct Complaint {
     pub(crate) error: ErrorData,
 }
 
+/// The message everybody sends, in its usual shape; whatever else comes is given back. The protocol library tries one
+/// kind of message after the other, and says of each in words why it is another.
+fn tool_call(mut value: Value) -> Result<RxJsonRpcMessage<RoleServer>, Value> {
+    let id = match value.get("id") {
+        Some(Value::Number(number)) => number.as_i64().map(RequestId::Number),
+        Some(Value::String(text)) => Some(RequestId::String(text.as_str().into())),
+        _ => None,
+    };
+    let usual = value["jsonrpc"] == "2.0"
+        && value["method"] == "tools/call"
+        && value.as_object().is_some_and(|message| message.len() == 4)
+        && value["params"].as_object().is_some_and(|params| {
+            params.iter().all(|(name, value)| match name.as_str() {
+                "name" => value.is_string(),
+                "arguments" | "_meta" => value.is_object(),
+                _ => false,
+            }) && params.contains_key("name")
+        });
+    let (true, Some(id)) = (usual, id) else { return Err(value) };
+    let mut member = |name: &str| match value["params"].get_mut(name).map(Value::take) {
+        Some(Value::Object(members)) => Some(members),
+        _ => None,
+    };
+    let (arguments, meta) = (member("arguments"), member("_meta"));
+    let name = value["params"]["name"].as_str().unwrap_or_default().to_owned();
+    let mut params = CallToolRequestParams::new(name);
+    params.arguments = arguments;
+    let mut request = CallToolRequest::new(params);
+    if let Some(meta) = meta {
+        request.extensions.insert(RequestMetaObject::from(meta));
+    }
+    Ok(JsonRpcMessage::request(ClientRequest::CallToolRequest(request), id))
+}
+
 /// A message, nothing for a notification nobody knows, or a complaint.
 pub(crate) fn message(value: Value) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Box<Complaint>> {
+    let value = match tool_call(value) {
+        Ok(call) => return Ok(Some(call)),
+        Err(other) => other,
+    };
     let id = value.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
     let is_notification = id.is_none() && value.get("method").is_some_and(Value::is_string);
     match serde_json::from_value(value) {
@@ -183,8 +225,13 @@ impl<W: AsyncWrite + Send + Unpin> Writer<W> {
 
     fn text_of(&self, item: &TxJsonRpcMessage<RoleServer>) -> io::Result<String> {
         let JsonRpcMessage::Response(response) = item else { return Ok(serde_json::to_string(item)?) };
-        let ServerResult::ListToolsResult(list) = &response.result else {
-            return Ok(serde_json::to_string(item)?);
+        let list = match &response.result {
+            ServerResult::ListToolsResult(list) => list,
+            ServerResult::CallToolResult(result) => {
+                let written = write_answer(&response.id, result)?;
+                return Ok(written.map_or_else(|| serde_json::to_string(item), Ok)?);
+            }
+            _ => return Ok(serde_json::to_string(item)?),
         };
         let kept = &self.lists[usize::from(list.result_type.is_none())];
         if kept.get().is_none() {
@@ -244,5 +291,52 @@ where
     async fn close(&mut self) -> io::Result<()> {
         while self.complaints.join_next().await.is_some() {}
         self.writer.lock().await.stream.shutdown().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_call_is_read_as_the_protocol_library_reads_it() {
+        let call = |id: Value, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        let usual = [
+            call(json!(1), json!({"name": "search", "arguments": {"q": "winter"}})),
+            call(json!("a"), json!({"arguments": {}, "name": "search"})),
+            call(json!(-3), json!({"name": "nothing"})),
+            call(json!(1), json!({"name": "search", "arguments": {}, "_meta": {}})),
+            call(
+                json!(1),
+                json!({"name": "fetch", "_meta": {"progressToken": 7, "x": [1]}, "arguments": {"id": "a:b"}}),
+            ),
+            json!({"method": "tools/call", "params": {"name": "x"}, "id": 4, "jsonrpc": "2.0"}),
+        ];
+        for value in usual {
+            let theirs: RxJsonRpcMessage<RoleServer> = serde_json::from_value(value.clone()).unwrap();
+            let Ok(ours) = tool_call(value.clone()) else { panic!("{value} is usual") };
+            // What is written again holds the metadata too, which stands beside the parameters.
+            assert_eq!(serde_json::to_value(&ours).unwrap(), serde_json::to_value(&theirs).unwrap());
+            assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+        }
+        for value in [
+            call(json!(1.5), json!({"name": "x"})),
+            call(json!(null), json!({"name": "x"})),
+            call(json!(1), json!({"name": "x", "arguments": null})),
+            call(json!(1), json!({"name": "x", "arguments": []})),
+            call(json!(1), json!({"name": 1})),
+            call(json!(1), json!({"arguments": {}})),
+            call(json!(1), json!({"name": "x", "requestState": "s"})),
+            call(json!(1), json!([])),
+            json!({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "x"}}),
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x"}, "result": 1}),
+            json!({"jsonrpc": "1.0", "id": 1, "method": "tools/call", "params": {"name": "x"}}),
+            json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+            json!([]),
+        ] {
+            assert_eq!(tool_call(value.clone()).err(), Some(value));
+        }
     }
 }

@@ -38,7 +38,8 @@ const MARKS: [&str; 6] = ["object", "stream", "emitted_at", "result_id", "connec
 
 /// Whether the payload stands in `data`, inside an envelope.
 pub(crate) fn is_envelope(row: &Map<String, Value>) -> bool {
-    let marked = || KEYS.iter().chain(&MARKS).any(|name| row.contains_key(*name));
+    // A row has few members, and finding one by its hash takes longer than looking at them.
+    let marked = || row.keys().any(|name| KEYS.contains(&name.as_str()) || MARKS.contains(&name.as_str()));
     row.get("data").is_some_and(Value::is_object) && (row.len() == 1 || marked())
 }
 
@@ -93,19 +94,23 @@ pub(crate) struct Named<'v> {
 
 impl<'v> Named<'v> {
     pub(crate) fn new(row: &'v Map<String, Value>, handle: Option<RecordHandle>) -> Self {
-        let id = handle.as_ref().and_then(|handle| own_id(row, handle).or_else(|| usable_id(handle)));
+        let id = handle.as_ref().and_then(|handle| own_id(row).or_else(|| usable_id(handle)));
         Self { row, handle, id }
     }
 }
 
-/// The row's own id, where it is the handle in its plain form and nothing in it could be read otherwise.
-fn own_id(row: &Map<String, Value>, handle: &RecordHandle) -> Option<String> {
-    let plain = |id: &&str| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-:/".contains(&byte));
-    let id = text(row, "result_id").filter(plain)?;
-    let rest = id.strip_prefix(handle.connection_id.as_deref()?)?.strip_prefix('/')?;
-    let rest = rest.strip_prefix(handle.stream.as_str())?.strip_prefix(':')?;
-    let single = id.bytes().filter(|byte| *byte == b'/').count() == 1;
-    (single && rest == handle.record_id && !rest.is_empty()).then(|| id.to_owned())
+/// The row's own id, where it is the handle in its plain form.
+fn own_id(row: &Map<String, Value>) -> Option<String> {
+    text(row, "result_id").filter(|id| is_plain_id(id)).map(str::to_owned)
+}
+
+/// Whether an id is a whole handle of which nothing could be read otherwise: connection, stream and key, in letters that
+/// stand anywhere.
+pub(crate) fn is_plain_id(id: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:".contains(&byte);
+    let Some((connection, rest)) = id.split_once('/') else { return false };
+    let Some((stream, key)) = rest.split_once(':') else { return false };
+    ![connection, stream, key].contains(&"") && connection.bytes().chain(rest.bytes()).all(plain)
 }
 
 /// The connection a row came through, under any of its names.

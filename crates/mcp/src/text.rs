@@ -1,5 +1,6 @@
 //! Pieces of text for models: quoted values that cannot end their own line, and bounded lists.
 
+use std::borrow::Cow;
 use std::fmt::{Arguments, Write as _};
 
 use pdpp_evidence::neutralise;
@@ -16,9 +17,13 @@ pub(crate) fn quoted(text: &str, max_chars: usize) -> String {
 }
 
 /// A handle as it stands in text: bare when it is one plain word, else as a JSON string. It is never cut.
-pub(crate) fn handle(id: &str) -> String {
-    let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '`' | '<' | '>');
-    if !id.is_empty() && id.chars().all(plain) { id.to_owned() } else { Value::from(id).to_string() }
+pub(crate) fn handle(id: &str) -> Cow<'_, str> {
+    let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'`' | b'<' | b'>');
+    if !id.is_empty() && id.bytes().all(plain) {
+        Cow::Borrowed(id)
+    } else {
+        Cow::Owned(Value::from(id).to_string())
+    }
 }
 
 /// A label inside braces or flags: separators and whitespace become `_`.

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use class::Class;
 
-pub(crate) use rows::{IdCosts, estimate_rows};
+pub(crate) use rows::{IdCosts, RawRows, estimate_rows};
 
 /// The most tokens one result may cost in all.
 pub(crate) const RESULT: usize = 9_000;
@@ -27,23 +27,34 @@ pub(crate) const CONTENT: usize = 2_500;
 /// Nothing this long fits anywhere, so it need not be measured to its end.
 const HOPELESS_BYTES: usize = RESULT * 40;
 
+/// How closely a cost is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// By the bytes, which tokens never outnumber. What fits by this measure fits, and need not be looked at again.
+    Rough,
+    /// By the estimate.
+    #[default]
+    Close,
+}
+
+impl Scale {
+    /// About how many tokens `text` costs, rather more than fewer. What could not fit anywhere costs its length.
+    pub(crate) fn cost(self, text: &str) -> usize {
+        match self {
+            Self::Close if text.len() <= HOPELESS_BYTES => estimate(text),
+            Self::Rough | Self::Close => text.len(),
+        }
+    }
+}
+
 /// About how many tokens `text` costs, rather more than fewer.
 pub(crate) fn estimate(text: &str) -> usize {
-    let bytes = text.as_bytes();
     let mut counter = Counter::default();
     let mut start = 0;
     let mut current = Class::at(text, 0);
-    while let Some((class, mut end)) = current {
-        current = loop {
-            // A capital after a small letter starts another word.
-            let camel = |at: usize| {
-                class == Class::Latin && bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase()
-            };
-            match Class::at(text, end) {
-                Some((next, after)) if next == class && !camel(end) => end = after,
-                next => break next,
-            }
-        };
+    while let Some((class, after)) = current {
+        let end = class.run_end(text, after);
+        current = Class::at(text, end);
         let run = Run { class, start, end };
         counter.hundredths += counter.cost(text, run, current.map(|(next, _)| next));
         (counter.earlier, counter.before) = (counter.before, Some(run));
@@ -65,11 +76,9 @@ fn write_json(written: &mut Vec<u8>, value: &impl Serialize) {
     debug_assert!(done.is_ok(), "a value is always JSON");
 }
 
-fn estimate_written(json: &[u8]) -> usize {
-    match str::from_utf8(json) {
-        Ok(json) if json.len() <= HOPELESS_BYTES => estimate(json),
-        _ => json.len(),
-    }
+/// The same for what is already written.
+pub(crate) fn estimate_written(json: &[u8]) -> usize {
+    str::from_utf8(json).map_or(json.len(), |json| Scale::Close.cost(json))
 }
 
 /// Characters of one kind that stand together, as bytes of the text.
@@ -104,6 +113,10 @@ impl Counter {
         match run.class {
             Class::Latin => self.word(text, run, next),
             Class::Mark => marks(run.text(text)),
+            // One byte each.
+            class @ (Class::Space | Class::Newline | Class::Digit) => {
+                class.cost(run.bytes(), run.bytes(), next)
+            }
             class => {
                 let chars = run.text(text).chars().count();
                 class.cost(chars, run.bytes(), next)

@@ -53,6 +53,24 @@ impl Class {
         Some((Self::of(c), byte + c.len_utf8()))
     }
 
+    /// Where a run of this kind ends that goes on at this byte. A capital after a small letter starts another word.
+    pub(super) fn run_end(self, text: &str, mut byte: usize) -> usize {
+        let bytes = text.as_bytes();
+        while let Some(next) = bytes.get(byte) {
+            let camel =
+                || self == Self::Latin && next.is_ascii_uppercase() && bytes[byte - 1].is_ascii_lowercase();
+            byte = match ASCII.get(usize::from(*next)) {
+                Some(class) if *class == self && !camel() => byte + 1,
+                Some(_) => return byte,
+                None => match Self::at(text, byte) {
+                    Some((class, after)) if class == self => after,
+                    _ => return byte,
+                },
+            };
+        }
+        byte
+    }
+
     fn of(c: char) -> Self {
         match c {
             '\u{c0}'..='\u{17f}' => Self::Latin,

@@ -8,7 +8,7 @@ pub(super) fn cost(word: &str, code: bool) -> usize {
     if let [letter] = word.as_bytes() {
         return if RARE.contains(letter) { 155 } else { 100 };
     }
-    let length = word.chars().count();
+    let (spelling, length) = spelling(word);
     let by_length = match length {
         0..=2 => 100,
         3..=8 => 115 + (length - 3) * 15,
@@ -17,14 +17,16 @@ pub(super) fn cost(word: &str, code: bool) -> usize {
     };
     let capital = if length > 1 && word.starts_with(|c: char| c.is_ascii_uppercase()) { 25 } else { 0 };
     let code = if code { (length - 1) * 25 } else { 0 };
-    by_length + capital + code + spelling(word)
+    by_length + capital + code + spelling
 }
 
-/// Words of nature alternate vowels and consonants; what does not is rarely in a vocabulary.
-fn spelling(word: &str) -> usize {
+/// Words of nature alternate vowels and consonants; what does not is rarely in a vocabulary. What that costs, and how
+/// many letters there are.
+fn spelling(word: &str) -> (usize, usize) {
     let mut extra = 0;
+    let mut length = 0;
     let mut consonants = 0;
-    for (index, c) in word.chars().enumerate() {
+    for c in word.chars() {
         match c.to_ascii_lowercase() {
             'a' | 'e' | 'i' | 'o' | 'u' | 'y' => consonants = 0,
             letter @ 'a'..='z' => {
@@ -41,9 +43,10 @@ fn spelling(word: &str) -> usize {
                 extra += 60;
             }
         }
-        if c.is_ascii_uppercase() && index > 0 {
+        if c.is_ascii_uppercase() && length > 0 {
             extra += 12;
         }
+        length += 1;
     }
-    extra
+    (extra, length)
 }

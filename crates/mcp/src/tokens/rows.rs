@@ -5,8 +5,11 @@
 
 use serde_json::{Map, Value};
 
-use super::{estimate, estimate_json, estimate_written, write_json};
+use super::{Scale, estimate, estimate_json, estimate_written, write_json};
+use crate::plain::{Member, same};
 
+/// What stands between a member and the name of the next.
+const NEXT: &[u8] = b",\"";
 /// What the brackets around a row and the comma after it cost.
 const AROUND: usize = 3;
 
@@ -33,8 +36,41 @@ pub(crate) fn estimate_rows(rows: &[Value]) -> Vec<usize> {
     costs
 }
 
+/// The same for rows as they stand in minified JSON, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct RawRows<'j> {
+    before: Vec<(Member<'j>, usize)>,
+    current: Vec<(Member<'j>, usize)>,
+    writing: Writing,
+    scale: Scale,
+}
+
+impl<'j> RawRows<'j> {
+    pub(crate) fn new(scale: Scale) -> Self {
+        Self { scale, ..Self::default() }
+    }
+
+    /// About how many tokens the next row of `json` costs.
+    pub(crate) fn cost(&mut self, json: &str, row: &[Member<'j>]) -> usize {
+        self.current.clear();
+        // What all rows share is a large part of each, so that the first one is always looked at closely.
+        let by_bytes = self.scale == Scale::Rough && !self.before.is_empty();
+        let mut earlier = self.before.iter();
+        for member in row {
+            let cost = match earlier.next() {
+                Some((known, cost)) if known.name == member.name && same(known.value, member.value) => *cost,
+                _ if by_bytes => member.end - member.start + NEXT.len(),
+                _ => self.writing.raw_member(json, member),
+            };
+            self.current.push((*member, cost));
+        }
+        std::mem::swap(&mut self.before, &mut self.current);
+        AROUND + self.before.iter().map(|(_, cost)| cost).sum::<usize>()
+    }
+}
+
 /// What is written to be measured.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Writing {
     written: Vec<u8>,
     ids: IdCosts,
@@ -55,6 +91,24 @@ impl Writing {
         self.written.extend_from_slice(b",\"");
         estimate_written(&self.written[1..])
     }
+
+    /// The same for a member that is written already.
+    fn raw_member(&mut self, json: &str, member: &Member<'_>) -> usize {
+        if let Some(id) = member.text().filter(|text| is_id(text)) {
+            self.written.clear();
+            self.written.extend_from_slice(member.name.as_bytes());
+            self.written.extend_from_slice(b"\":\"\",\"");
+            return estimate_written(&self.written) + self.ids.cost(id);
+        }
+        let (bytes, after) = (json.as_bytes(), member.end + NEXT.len());
+        if bytes.get(member.end..after) == Some(NEXT) {
+            return estimate_written(&bytes[member.start..after]);
+        }
+        self.written.clear();
+        self.written.extend_from_slice(&bytes[member.start..member.end]);
+        self.written.extend_from_slice(NEXT);
+        estimate_written(&self.written)
+    }
 }
 
 /// Whether a text is made like an id and needs no escapes.
@@ -67,9 +121,15 @@ fn is_id(text: &str) -> bool {
 pub(crate) struct IdCosts {
     beginning: String,
     cost: usize,
+    /// Of what follows the beginning.
+    scale: Scale,
 }
 
 impl IdCosts {
+    pub(crate) fn new(scale: Scale) -> Self {
+        Self { scale, ..Self::default() }
+    }
+
     /// About how many tokens an id costs.
     pub(crate) fn cost(&mut self, id: &str) -> usize {
         // The key starts with a mark, which ends whatever was before it.
@@ -79,6 +139,6 @@ impl IdCosts {
             beginning.clone_into(&mut self.beginning);
             self.cost = estimate(beginning);
         }
-        self.cost + estimate(key)
+        self.cost + self.scale.cost(key)
     }
 }

@@ -52,9 +52,31 @@ impl Whole {
 
 /// The bytes as one number, when there are few enough.
 fn packed(text: &str) -> Option<u128> {
-    let mut bytes = [0; 16];
-    bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
-    Some(u128::from_le_bytes(bytes))
+    let bytes = text.as_bytes();
+    match bytes.len() {
+        0..=8 => Some(eight(bytes).into()),
+        9..=16 => {
+            let (low, high) = bytes.split_at(8);
+            Some(u128::from(eight(low)) | u128::from(eight(high)) << 64)
+        }
+        _ => None,
+    }
+}
+
+/// At most eight bytes as one number. Those of a longer one are taken by its ends, which may overlap: copying a number of
+/// bytes that is not known beforehand costs more than all the rest.
+fn eight(bytes: &[u8]) -> u64 {
+    let at = |byte: usize| u64::from(bytes[byte]);
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let last = u64::from(u32::from_le_bytes(*last)) << (8 * (bytes.len() - 4));
+        return u64::from(u32::from_le_bytes(*first)) | last;
+    }
+    match bytes.len() {
+        0 => 0,
+        1 => at(0),
+        2 => at(0) | at(1) << 8,
+        _ => at(0) | at(1) << 8 | at(2) << 16,
+    }
 }
 
 /// Where to look first: the upper bits of a product with an odd number.

@@ -3,8 +3,11 @@
 //! `data` is always one whole page of the server, so its cursor is right. A page that costs too much is asked
 //! again with a smaller limit; only a single record that is too big by itself is cut, and every cut is listed.
 
+mod body;
 mod measured;
 mod page;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use pdpp_client::Request;

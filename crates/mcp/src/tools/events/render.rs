@@ -1,6 +1,8 @@
 //! What the event tools show. Only the call that makes a secret shows one: any other answer loses it here, even
 //! when a server sends it.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::adapter::Reply;
@@ -123,7 +125,7 @@ pub(super) fn deleted(id: &str, provider_url: &str, reply: &Reply) -> Outcome {
 }
 
 pub(super) fn tested(id: &str, provider_url: &str, reply: &Reply) -> Outcome {
-    let event = member(&reply.body, "event_id").map_or_else(|| "unknown".to_owned(), handle);
+    let event = member(&reply.body, "event_id").map_or(Cow::Borrowed("unknown"), handle);
     let text = format!(
         "send_test_event: enqueued event_id={event}. See its delivery with get_event_subscription({{\"subscription_id\":{}}}).",
         Value::from(id)
@@ -134,7 +136,7 @@ pub(super) fn tested(id: &str, provider_url: &str, reply: &Reply) -> Outcome {
 /// Id, status and receiver of a subscription, in one line.
 fn facts(subscription: &Value) -> String {
     let id = member(subscription, "subscription_id").or_else(|| member(subscription, "id"));
-    let mut line = format!("subscription_id={}", id.map_or_else(|| "unknown".to_owned(), handle));
+    let mut line = format!("subscription_id={}", id.map_or(Cow::Borrowed("unknown"), handle));
     if let Some(status) = member(subscription, "status") {
         put(&mut line, " status=", &crate::text::flag(status, 40));
     }

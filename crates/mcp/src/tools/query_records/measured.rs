@@ -1,8 +1,10 @@
 //! A page as a result: rendered once, with what each part of it costs.
 
+use bytes::Bytes;
 use pdpp_evidence::RecordHandle;
 use serde_json::{Map, Value};
 
+use super::body::{Body, PlainPage};
 use super::page::{Page, Service};
 use super::text;
 use crate::Adapter;
@@ -10,7 +12,7 @@ use crate::arguments::Arguments;
 use crate::outcome::Outcome;
 use crate::record::Named;
 use crate::shown::Shown;
-use crate::tokens::{self, estimate_json, estimate_rows};
+use crate::tokens::{self, Scale, estimate_json, estimate_rows};
 use crate::{bounded, ladder, record};
 
 /// What a result may cost by our estimate; the rest is for the frame around both halves.
@@ -28,7 +30,7 @@ const CUTS: usize = 1_500;
 pub(super) struct Measured {
     text: String,
     ladder: Option<Value>,
-    data: Shown,
+    data: Data,
     /// What is not shown whole.
     cuts: Vec<bounded::Cut>,
     service: Service,
@@ -43,42 +45,83 @@ pub(super) struct Measured {
     ladder_cost: usize,
     /// Whether the text of a smaller page may be longer.
     text_may_grow: bool,
+    /// Whether nothing had to be left out of the text.
+    text_is_whole: bool,
+}
+
+/// The server's page, past the boundary of [`crate::shown`].
+enum Data {
+    Tree(Shown),
+    /// It came as it may be shown.
+    Plain(Bytes),
 }
 
 impl Measured {
+    /// Renders and measures a page. One that was measured roughly and may not fit is measured closely.
+    pub(super) fn of(adapter: &Adapter, arguments: &Arguments, page: Page) -> Self {
+        let Body::Plain(plain) = &page.body else { return Self::measure(adapter, arguments, page) };
+        let (scale, bytes) = (page.body.scale(), plain.bytes.clone());
+        let (service, wanted) = (page.service, page.wanted);
+        let measured = Self::measure(adapter, arguments, page);
+        if scale == Scale::Close || (measured.text_is_whole && measured.cost() <= BUDGET) {
+            return measured;
+        }
+        // What was read once is read again.
+        let Some(plain) = PlainPage::read(&bytes, Scale::Close) else { return measured };
+        let page = Page { body: Body::Plain(plain), request_id: measured.request_id, service, wanted };
+        Self::measure(adapter, arguments, page)
+    }
+
     /// Renders and measures a page. Handles, text and ladder are made from the server's own values, before the
     /// boundary changes any.
-    pub(super) fn of(adapter: &Adapter, arguments: &Arguments, page: Page) -> Self {
+    fn measure(adapter: &Adapter, arguments: &Arguments, page: Page) -> Self {
         let (stream, connection_id) = (arguments.needed("stream"), arguments.text("connection_id"));
-        let rows = named(record::rows(&page.reply.body), stream, connection_id);
+        let rows = named(page.body.rows(), stream, connection_id);
         let (ladder, ladder_cost) = ladder::record_set(adapter, &rows).unzip();
         let text = text::render(adapter, stream, &page, &rows);
         let only = match rows.as_slice() {
             [Named { handle, .. }] => handle.clone(),
             _ => None,
         };
+        let shortened = page.shortened();
+        let (data, rows, envelope) = match page.body {
+            Body::Plain(page) => (Data::Plain(page.bytes), page.costs, page.envelope_cost + MEMBERS),
+            Body::Tree(value) => {
+                let mut shown = Shown { value, replaced: 0, binary: Vec::new() };
+                shown.redact_page();
+                let (rows, envelope) = costs(&mut shown.value);
+                (Data::Tree(shown), rows, envelope)
+            }
+        };
         let mut measured = Self {
             text_cost: text.cost + escapes(&text.text),
             text_may_grow: text.cut,
+            text_is_whole: text.whole,
             ladder_cost: ladder_cost.unwrap_or(0),
             text: text.text,
             ladder,
             cuts: Vec::new(),
             service: page.service,
-            shortened: page.shortened(),
-            request_id: page.reply.request_id,
-            data: Shown { value: page.reply.body, replaced: 0, binary: Vec::new() },
-            rows: Vec::new(),
-            envelope: 0,
+            shortened,
+            request_id: page.request_id,
+            data,
+            rows,
+            envelope,
         };
-        measured.data.redact_page();
-        (measured.rows, measured.envelope) = costs(&mut measured.data.value);
         if measured.cost() > BUDGET {
             measured.text_cost = estimate_json(&Value::from(measured.text.as_str()));
         }
         measured.cut_to_fit(only.as_ref());
-        measured.data.neutralise();
+        if let Data::Tree(shown) = &mut measured.data {
+            shown.neutralise();
+        }
         measured
+    }
+
+    /// What each row costs, and what stands around them.
+    #[cfg(test)]
+    pub(super) fn costs(&self) -> (&[usize], usize) {
+        (&self.rows, self.envelope)
     }
 
     fn cost(&self) -> usize {
@@ -110,22 +153,27 @@ impl Measured {
 
     /// The result.
     pub(super) fn outcome(self, adapter: &Adapter) -> Outcome {
-        let mut structured = Map::new();
-        let mut report = Map::new();
-        self.data.report(&mut report);
-        structured.insert("data".to_owned(), self.data.value);
+        let mut beside = Map::new();
         if let Some((requested, served)) = self.shortened {
-            structured.insert("requested".to_owned(), requested.into());
-            structured.insert("served".to_owned(), served.into());
+            beside.insert("requested".to_owned(), requested.into());
+            beside.insert("served".to_owned(), served.into());
         }
-        bounded::report(self.cuts, &mut structured);
-        structured.extend(report);
+        bounded::report(self.cuts, &mut beside);
+        if let Data::Tree(shown) = &self.data {
+            shown.report(&mut beside);
+        }
         if let Some(ladder) = self.ladder {
-            structured.insert("content_ladder".to_owned(), ladder);
+            beside.insert("content_ladder".to_owned(), ladder);
         }
-        structured.insert("provider_url".to_owned(), adapter.provider_url().into());
-        structured.insert("request_id".to_owned(), self.request_id.into());
-        Outcome::new(self.text, structured.into())
+        beside.insert("provider_url".to_owned(), adapter.provider_url().into());
+        beside.insert("request_id".to_owned(), self.request_id.into());
+        match self.data {
+            Data::Tree(shown) => {
+                beside.shift_insert(0, "data".to_owned(), shown.value);
+                Outcome::new(self.text, beside.into())
+            }
+            Data::Plain(page) => Outcome::written(self.text, written(&page, &beside)),
+        }
     }
 
     /// Cuts a single record that is too big by itself.
@@ -135,12 +183,41 @@ impl Measured {
         if self.service == Service::Unbounded || row + self.envelope + beside <= BUDGET {
             return;
         }
-        let pointer = record::rows_pointer(&self.data.value).map(|pointer| format!("{pointer}/0"));
-        if let Some(row) = pointer.and_then(|pointer| self.data.value.pointer_mut(&pointer)) {
+        let data = self.data.tree();
+        let pointer = record::rows_pointer(data).map(|pointer| format!("{pointer}/0"));
+        if let Some(row) = pointer.and_then(|pointer| data.pointer_mut(&pointer)) {
             // The envelope around one row is small; what is listed about cuts takes the rest.
             self.cuts = bounded::fit_row(row, BUDGET.saturating_sub(beside + CUTS), handle);
         }
     }
+}
+
+impl Data {
+    /// The page as a tree, to be changed.
+    fn tree(&mut self) -> &mut Value {
+        if let Self::Plain(page) = self {
+            // It was read before, so that it is JSON.
+            let value = serde_json::from_slice(page).unwrap_or_default();
+            *self = Self::Tree(Shown { value, replaced: 0, binary: Vec::new() });
+        }
+        match self {
+            Self::Tree(shown) => &mut shown.value,
+            Self::Plain(_) => unreachable!("it was made a tree"),
+        }
+    }
+}
+
+/// The page and what stands beside it, as one object.
+fn written(page: &Bytes, beside: &Map<String, Value>) -> String {
+    let beside = serde_json::to_string(beside).unwrap_or_default();
+    // It was read as text before.
+    let page = str::from_utf8(page).unwrap_or_default();
+    let mut json = String::with_capacity(page.len() + beside.len() + 16);
+    json.push_str("{\"data\":");
+    json.push_str(page);
+    json.push(',');
+    json.push_str(beside.strip_prefix('{').unwrap_or_default());
+    json
 }
 
 fn named<'v>(rows: &'v [Value], stream: &str, connection_id: Option<&str>) -> Vec<Named<'v>> {

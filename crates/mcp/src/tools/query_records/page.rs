@@ -4,18 +4,22 @@
 
 use pdpp_client::Request;
 
+use super::body::{Body, PlainPage};
 use super::measured::Measured;
 use crate::Adapter;
-use crate::adapter::Reply;
+use crate::adapter::Results;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::page_memory::{Known, Target};
-use crate::record;
+use crate::tokens::Scale;
 
 /// The most a server serves when no limit is given.
 const MAX_LIMIT: usize = 100;
 /// How often a page is asked again. Once is enough unless records grow in between.
 const ATTEMPTS: usize = 3;
+
+/// The largest page whose costs are first told by its bytes; of a larger one they would be told twice.
+const ROUGHLY_BYTES: usize = 12 * 1024;
 
 /// Whether the server keeps to limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,22 +32,23 @@ pub(super) enum Service {
 /// A page as the server sent it.
 #[derive(Debug)]
 pub(super) struct Page {
-    pub(super) reply: Reply,
+    pub(super) body: Body,
+    pub(super) request_id: Option<String>,
     pub(super) service: Service,
     /// How many records the caller would have got, when fewer were asked for.
-    wanted: Option<usize>,
+    pub(super) wanted: Option<usize>,
 }
 
 impl Page {
     /// How many records were wanted and how many are here, when the page was made smaller.
     pub(super) fn shortened(&self) -> Option<(usize, usize)> {
-        let served = record::rows(&self.reply.body).len();
+        let served = self.body.count();
         self.wanted.filter(|wanted| served < *wanted && self.may_go_on()).map(|wanted| (wanted, served))
     }
 
     /// Whether more may follow, as far as the server says.
     fn may_go_on(&self) -> bool {
-        let body = &self.reply.body;
+        let body = self.body.envelope();
         let member = |name: &str| body.get(name).or_else(|| body.get("data")?.get(name));
         member("has_more").is_none_or(|more| *more == true)
             || member("next_cursor").is_some_and(|it| !it.is_null())
@@ -71,13 +76,15 @@ impl Asking<'_> {
         let mut learnt = known;
         let mut larger = None;
         for attempt in 0.. {
-            let page = match (self.ask(limit, wanted).await, larger.take()) {
+            // What rows cost is only remembered where a page did not fit, and then it should be right.
+            let scale = if learnt.is_none() { Scale::Rough } else { Scale::Close };
+            let page = match (self.ask(limit, wanted, scale).await, larger.take()) {
                 (Ok(page), _) => page,
                 // The page that was read is worth more than the refusal of a smaller one.
                 (Err(_), Some(larger)) => return Ok(larger),
                 (Err(failure), None) => return Err(failure),
             };
-            let (rows, service) = (record::rows(&page.reply.body).len(), page.service);
+            let (rows, service) = (page.body.count(), page.service);
             let measured = Measured::of(self.adapter, self.arguments, page);
             let fits = measured.how_many_fit(attempt > 0);
             let fitted = service == Service::Unbounded || rows <= 1 || fits >= rows;
@@ -101,16 +108,25 @@ impl Asking<'_> {
         unreachable!("the last attempt is returned")
     }
 
-    async fn ask(&self, limit: Option<usize>, wanted: Option<usize>) -> Result<Page, Failure> {
-        let reply = match (limit, wanted) {
+    async fn ask(&self, limit: Option<usize>, wanted: Option<usize>, scale: Scale) -> Result<Page, Failure> {
+        let answer = match (limit, wanted) {
             (Some(limit), Some(_)) => {
-                self.adapter.json(&self.request.clone().replacing("limit", limit.to_string())).await?
+                self.adapter.send(&self.request.clone().replacing("limit", limit.to_string())).await?
             }
-            _ => self.adapter.json(&self.request).await?,
+            _ => self.adapter.send(&self.request).await?,
         };
-        let rows = record::rows(&reply.body).len();
-        let service = if rows > limit.unwrap_or(MAX_LIMIT) { Service::Unbounded } else { Service::Bounded };
-        Ok(Page { reply, service, wanted })
+        // A large page does not fit by its bytes.
+        let scale = if answer.body.len() > ROUGHLY_BYTES { Scale::Close } else { scale };
+        let plain = (self.adapter.results == Results::Written).then(|| PlainPage::read(&answer.body, scale));
+        let (body, request_id) = if let Some(page) = plain.flatten() {
+            (Body::Plain(page), answer.request_id)
+        } else {
+            let reply = self.adapter.read(&answer)?;
+            (Body::Tree(reply.body), reply.request_id)
+        };
+        let unbounded = body.count() > limit.unwrap_or(MAX_LIMIT);
+        let service = if unbounded { Service::Unbounded } else { Service::Bounded };
+        Ok(Page { body, request_id, service, wanted })
     }
 
     /// What decides the size of a row: where it comes from and what is shown of it.

@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use pdpp_evidence::{Content, classify, neutralise};
 use serde_json::{Map, Value};
 
+use super::body::Body;
 use super::page::Page;
 use crate::Adapter;
 use crate::record::{self, Named, call_text, field_fetch, field_read};
 use crate::shown::Shown;
 use crate::text::{handle as plain, quoted};
+use crate::tokens::Scale;
 use crate::{bounded, ladder, tokens};
 
 /// How many records are previewed.
@@ -34,15 +36,21 @@ pub(super) struct Written {
     pub(super) cost: usize,
     /// Whether a record is not shown whole, so that with fewer of them each would be longer.
     pub(super) cut: bool,
+    /// Whether everything stands in it that a text of this page could hold.
+    pub(super) whole: bool,
 }
 
 /// Writes the text of a page.
 pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named<'_>]) -> Written {
+    let (count, scale) = (page.body.count_of(rows), page.body.scale());
     let parts: Vec<Shown> = rows.iter().take(PREVIEWED).map(|named| shown_part(named.row)).collect();
     let replaced = parts.iter().map(|part| part.replaced).sum();
-    let mut text = header(stream, page, rows.len(), replaced);
-    let mut spent = FOOTER + tokens::estimate(&text);
-    let (listed, cost) = ids(&mut text, rows);
+    let mut text = header(stream, page, count, replaced);
+    let mut spent = FOOTER + scale.cost(&text);
+    let (listed, cost) = match &page.body {
+        Body::Tree(_) => ids(&mut text, rows.iter().map(Id::of), scale),
+        Body::Plain(page) => ids(&mut text, page.ids().map(Id::live), scale),
+    };
     spent += cost;
     let mut shown = 0;
     let mut any_cut = false;
@@ -52,18 +60,19 @@ pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named
         if share < LEAST {
             break;
         }
-        let lines = Preview { adapter, index, named }.lines(&part.value, share);
+        let lines = Preview { adapter, index, named, scale }.lines(&part.value, share);
         spent += lines.cost;
         text.push_str(&lines.text);
         any_cut |= lines.cut;
         shown += 1;
     }
-    footer(&mut text, rows.len(), shown, listed, any_cut);
-    Written { text, cost: spent, cut: any_cut }
+    footer(&mut text, count, shown, listed, any_cut);
+    let whole = !any_cut && shown == previewed && listed == count;
+    Written { text, cost: spent, cut: any_cut, whole }
 }
 
 fn header(stream: &str, page: &Page, count: usize, replaced: usize) -> String {
-    let body = &page.reply.body;
+    let body = page.body.envelope();
     let member = |name: &str| body.get(name).or_else(|| body.get("data")?.get(name));
     let mut text = format!("records from stream {}: {count} record(s).", quoted(stream, 200));
     if member("has_more").is_some_and(|more| *more == true) {
@@ -126,17 +135,35 @@ fn exact(text: &str) -> String {
     escaped
 }
 
+/// What stands for a row in the list of ids.
+#[derive(Clone, Copy)]
+struct Id<'v> {
+    /// None when no tool would take it.
+    id: Option<&'v str>,
+    deleted: bool,
+}
+
+impl<'v> Id<'v> {
+    fn of(named: &'v Named<'_>) -> Self {
+        Self { id: named.id.as_deref(), deleted: record::is_deleted(named.row) }
+    }
+
+    fn live(id: &'v str) -> Self {
+        Self { id: Some(id), deleted: false }
+    }
+}
+
 /// The ids, never cut; those of the previewed records always, the rest while there is room. How many there are, and
 /// what they cost.
-fn ids(text: &mut String, rows: &[Named<'_>]) -> (usize, usize) {
-    let mut line = String::new();
+fn ids<'v>(text: &mut String, rows: impl Iterator<Item = Id<'v>>, scale: Scale) -> (usize, usize) {
+    let mut line = String::with_capacity(1_024);
     let (mut listed, mut spent) = (0, 0);
-    let mut costs = tokens::IdCosts::default();
-    for (index, named) in rows.iter().enumerate() {
-        let Some(id) = &named.id else { continue };
-        let deleted = if record::is_deleted(named.row) { " (deleted)" } else { "" };
+    let mut costs = tokens::IdCosts::new(scale);
+    for (index, row) in rows.enumerate() {
+        let Some(id) = row.id else { continue };
+        let deleted = if row.deleted { " (deleted)" } else { "" };
         let shown = plain(id);
-        let cost = if shown == *id { costs.cost(id) } else { tokens::estimate(&shown) };
+        let cost = if shown == id { costs.cost(id) } else { tokens::estimate(&shown) };
         let cost = cost + if deleted.is_empty() { INDEX } else { 2 * INDEX };
         if index >= PREVIEWED && spent + cost > IDS {
             break;
@@ -158,6 +185,7 @@ struct Preview<'v> {
     adapter: &'v Adapter,
     index: usize,
     named: &'v Named<'v>,
+    scale: Scale,
 }
 
 /// The lines of one record.
@@ -181,10 +209,10 @@ impl Preview<'_> {
         }
         self.binary(&mut lines);
         let whole = serde_json::to_string(value).unwrap_or_default();
-        let spent = tokens::estimate(&lines);
+        let spent = self.scale.cost(&lines);
         let room = share.saturating_sub(spent);
         // What is far too long need not be measured.
-        let cost = if whole.len() > room * 40 { whole.len() } else { tokens::estimate(&whole) };
+        let cost = if whole.len() > room * 40 { whole.len() } else { self.scale.cost(&whole) };
         if cost <= room {
             let _ = write!(lines, "\nrecord[{index}] {whole}");
             return Lines { text: lines, cost: spent + cost + LABEL, cut: false };
