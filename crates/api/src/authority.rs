@@ -3,6 +3,7 @@
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use pdpp_access::{AuthError, Bearer, OwnerPrincipal, Principal, Secret, TokenAuthority};
+use pdpp_store::StoreError;
 use pdpp_wire::{Code, SubjectId};
 
 use crate::ApiError;
@@ -53,7 +54,12 @@ pub(crate) async fn authenticate(
         AuthError::TurnedAway(bearer, denial) => {
             Stopped { error: ApiError::from(denial).token_presented(), bearer: Some(bearer) }
         }
-        AuthError::Unavailable(cause) => stranger(ApiError::internal(cause)),
+        AuthError::Unavailable(cause) => stranger(match cause.downcast::<StoreError>() {
+            // Said as every other part says it: whoever asks again is answered when it is back.
+            Ok(error) if matches!(*error, StoreError::Unreachable(_)) => ApiError::from(*error),
+            Ok(error) => ApiError::internal(*error),
+            Err(cause) => ApiError::internal(cause),
+        }),
     })
 }
 

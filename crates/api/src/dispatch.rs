@@ -154,7 +154,7 @@ async fn answer(
     let asking = Asking { principal: &principal, request_id, door, route };
     // A call through another door was counted there.
     if door == Door::Rest
-        && let Err(Paused { error, is_first }) = state.count(&principal, peer)
+        && let Err(Paused { error, is_first }) = state.count(&principal, peer).await
     {
         if is_first {
             disclosure::refused(state, asking, stream, &error).await?;

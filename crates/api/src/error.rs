@@ -239,6 +239,11 @@ impl From<StoreError> for ApiError {
                 let message = "The data is being changed right now; try again shortly.";
                 Self::new(Code::ConnectorInstanceBusy, message).because(error)
             }
+            StoreError::OverQuota(over) => Self::new(Code::QuotaExceeded, over.to_string()),
+            StoreError::Unreachable(_) => {
+                let message = "The data cannot be reached right now; try again shortly.";
+                Self::new(Code::StoreUnavailable, message).because(error)
+            }
             _ => Self::internal(error),
         }
     }

@@ -26,6 +26,7 @@ mod routes;
 mod search;
 mod selector;
 mod state;
+mod subject_rates;
 mod table;
 mod write_target;
 

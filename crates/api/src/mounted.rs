@@ -88,7 +88,7 @@ async fn admitted(
     (id, door): (&RequestId, Door),
     peer: Option<Peer>,
 ) -> Result<ClientId, ApiError> {
-    if let Err(Paused { error, is_first }) = state.count(principal, peer) {
+    if let Err(Paused { error, is_first }) = state.count(principal, peer).await {
         if is_first {
             let bearer = Bearer {
                 subject_id: principal.subject_id().clone(),

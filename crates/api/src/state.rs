@@ -8,6 +8,7 @@ use pdpp_store::{EventService, Ledger, Store};
 use tokio::sync::Semaphore;
 
 use crate::search::{Rankings, SearchModes};
+use crate::subject_rates::SubjectRates;
 
 /// Everything the routes need; made once by whoever assembles the server.
 pub struct ApiState {
@@ -32,6 +33,7 @@ pub struct ApiState {
     pub(crate) rankings: Rankings,
     pub(crate) permits: Semaphore,
     pub(crate) throttle: Throttle,
+    pub(crate) subject_rates: SubjectRates,
     pub(crate) resource_metadata: Option<String>,
 }
 
@@ -57,6 +59,8 @@ pub struct ApiLimits {
     pub concurrent_requests: usize,
     /// Requests one client's token may make in a minute; an address may make four times as many. 0 means any number.
     pub requests_per_minute: u32,
+    /// Whether other nodes over the same store count with this one.
+    pub shared: bool,
     /// How long a read may take.
     pub read_deadline: Duration,
     /// How long an upload may take.
@@ -70,6 +74,7 @@ impl Default for ApiLimits {
         Self {
             concurrent_requests: 256,
             requests_per_minute: 6_000,
+            shared: false,
             read_deadline: Duration::from_secs(30),
             upload_deadline: Duration::from_mins(5),
             body_bytes: 50 * 1024 * 1024,
@@ -102,6 +107,7 @@ impl ApiState {
             rankings: Rankings::default(),
             permits,
             throttle: Throttle::default(),
+            subject_rates: SubjectRates::default(),
             resource_metadata,
         }
     }

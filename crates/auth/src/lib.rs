@@ -29,8 +29,8 @@ pub use oauth::{
     AI_TRAINING, AgentOutcome, AgentStarted, Approved, AuthorizationServer, AuthorizeOutcome,
     AuthorizeRequest, Challenge, ClientClaims, ClientMetadata, ConsentHandle, DATA_ACCESS, Detail,
     DetailSource, DeviceStarted, Document, Entry, Handover, Introspection, KnownClient, Limit,
-    MetadataDocuments, Narrowing, Necessity, NoDocuments, OAuthFault, OAuthSettings, Pushed, Registered,
-    Review, SignedIn, SourceNarrowing, StreamAsk, TokenAnswer,
+    MetadataDocuments, NOBODY, Narrowing, Necessity, NoDocuments, OAuthFault, OAuthSettings, Pushed,
+    Registered, Review, SignedIn, SourceNarrowing, StreamAsk, TokenAnswer,
 };
 pub use owner::{IssuedOwnerToken, OwnerReset};
 pub use selection::{DEFAULT_PURPOSE, SelectionArgs, parse_selections};

@@ -85,17 +85,18 @@ impl LocalAuthority {
         aside(move || passphrase::hash(&passphrase, &*entropy)).await?
     }
 
-    /// Whether this is the passphrase; never when none was set.
+    /// Whether this is the passphrase; never when none was set, which takes as long to say, so that nobody learns by
+    /// the time which owners there are.
     pub async fn verify_passphrase(
         &self,
         subject_id: &SubjectId,
         passphrase: &Secret,
     ) -> Result<bool, AuthFault> {
-        let Some(phc) = self.store.find_passphrase(subject_id).await? else {
-            return Ok(false);
-        };
         let passphrase = passphrase.clone();
-        Ok(aside(move || passphrase::verify(&passphrase, &phc)).await??)
+        match self.store.find_passphrase(subject_id).await? {
+            Some(phc) => Ok(aside(move || passphrase::verify(&passphrase, &phc)).await??),
+            None => aside(move || passphrase::verify_nothing(&passphrase)).await,
+        }
     }
 }
 

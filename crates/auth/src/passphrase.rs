@@ -42,6 +42,14 @@ pub(crate) fn verify(passphrase: &Secret, phc: &str) -> Result<bool, StoreError>
     }
 }
 
+/// Takes as long as [`verify`], and is never right.
+pub(crate) fn verify_nothing(passphrase: &Secret) -> bool {
+    if passphrase.reveal().len() <= MAX_BYTES {
+        let _ = Argon2::default().hash_password_with_salt(passphrase.reveal().as_bytes(), &[0; 16]);
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use pdpp_testkit::SeededEntropy;

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use pdpp_server::{ConfigError, LocalGrantsError, PersonalError, ServeError};
+use pdpp_server::{ConfigError, LocalGrantsError, NeedsDirectory, PersonalError, ServeError};
 use pdpp_store::StoreError;
 
 use crate::terminal;
@@ -118,11 +118,17 @@ fn next_step(error: &anyhow::Error) -> Option<&'static str> {
         }
         Some(io::ErrorKind::ReadOnlyFilesystem) => Some("choose a place that can be written"),
         _ => match cause.downcast_ref()? {
+            StoreError::OverQuota(_) => Some("`pdpp subjects quota NAME` shows and sets it"),
             StoreError::Busy(_) => Some("another process is writing; try again"),
             StoreError::Unwritable(_) | StoreError::Damaged(_) | StoreError::Backend(_) => {
                 Some("`pdpp doctor` says what is wrong and what helps")
             }
+            StoreError::Unreachable(_) => {
+                Some("see that the database runs and can be reached; `pdpp doctor` tries it")
+            }
             StoreError::TooNew { .. } => Some("use the newer program"),
+            // Says itself what to run.
+            StoreError::TooOld { .. } => None,
         },
     })
 }
@@ -134,8 +140,17 @@ fn code(error: &anyhow::Error) -> u8 {
         }
         if cause.is::<Usage>()
             || cause.is::<ConfigError>()
+            || cause.is::<NeedsDirectory>()
+            || matches!(
+                cause.downcast_ref(),
+                Some(
+                    PersonalError::UnknownSubject(_)
+                        | PersonalError::SeveralSubjects
+                        | PersonalError::Blobs(_)
+                )
+            )
             || is_wrong_grant(cause)
-            || matches!(cause.downcast_ref(), Some(ServeError::Exposed(..)))
+            || matches!(cause.downcast_ref(), Some(ServeError::Exposed(..) | ServeError::SecretsKey(_)))
         {
             return USAGE;
         }

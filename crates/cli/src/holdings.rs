@@ -1,7 +1,7 @@
 //! What the owner holds, and what a grant would open of it.
 
 use pdpp_access::{Authorizer, Catalogue, GrantStanding, OwnerPrincipal, Principal, StreamsRequest};
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_wire::{ConnectionId, ConnectorKey, Grant, Instant, StreamName};
 
 /// One stream of one connection.
@@ -30,7 +30,7 @@ impl Held {
 
 /// Everything.
 pub(crate) async fn all(personal: &Personal, catalogue: &Catalogue) -> anyhow::Result<Vec<Held>> {
-    let owner = Principal::Owner(OwnerPrincipal { subject_id: owner_subject(), token_id: None });
+    let owner = Principal::Owner(OwnerPrincipal { subject_id: personal.subject().clone(), token_id: None });
     seen_by(&owner, personal, catalogue).await
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn opened_by(
         .map(|grant| Ok(GrantStanding { document: serde_json::to_string(grant)?, revoked_at: None }))
         .collect::<serde_json::Result<Vec<_>>>()?;
     let client_id = first.client.client_id.clone();
-    let client = personal.authority().client(owner_subject(), client_id, None, &standings);
+    let client = personal.authority().client(personal.subject().clone(), client_id, None, &standings);
     let client = client.map_err(pdpp_auth::AuthFault::from)?;
     seen_by(&Principal::Client(client), personal, catalogue).await
 }

@@ -6,6 +6,7 @@ mod commands;
 mod credential;
 mod exit;
 mod holdings;
+mod kept;
 mod layout;
 mod moment;
 mod passphrase;

@@ -8,7 +8,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use pdpp_access::Secret;
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 
 use crate::exit::Usage;
 
@@ -23,11 +23,11 @@ pub(crate) struct PassphraseArgs {
 impl PassphraseArgs {
     /// Asks for the passphrase when there is one, and stops when it is wrong.
     pub(crate) async fn require(self, personal: &Personal) -> anyhow::Result<()> {
-        if personal.store().find_passphrase(&owner_subject()).await?.is_none() {
+        if personal.store().find_passphrase(personal.subject()).await?.is_none() {
             return Ok(());
         }
         let given = Secret::presented(self.read("Owner passphrase: ")?);
-        if personal.authority().verify_passphrase(&owner_subject(), &given).await? {
+        if personal.authority().verify_passphrase(personal.subject(), &given).await? {
             return Ok(());
         }
         bail!("that is not the owner passphrase; `pdpp owner reset` on this machine sets a new one")

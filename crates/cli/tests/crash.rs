@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use pdpp_testkit::PostgresServer;
 use serde_json::json;
 
-use crate::support::{Client, Pdpp, Server, fixture, text};
+use crate::support::{Answer, Client, Pdpp, Server, fixture, text};
 
 const ROUNDS: u64 = 50;
 const WRITERS: u64 = 4;
@@ -33,6 +34,19 @@ impl Dice {
 #[test]
 fn acknowledged_records_and_reads_survive_fifty_kills_under_load() {
     let pdpp = Pdpp::new();
+    survive_kills(&pdpp);
+    let verified = pdpp.ok(&["verify"]);
+    assert!(verified.contains("all is well"), "the index says what the store says: {verified}");
+}
+
+/// The same where a node dies and the database goes on.
+#[test]
+fn acknowledged_records_and_reads_survive_fifty_kills_of_a_node_over_a_database() {
+    let database = PostgresServer::of_this_run().empty();
+    survive_kills(&Pdpp::over(&database));
+}
+
+fn survive_kills(pdpp: &Pdpp) {
     let empty = pdpp.write("empty.jsonl", r#"{"stream":"channels","key":"c0","data":{"id":"c0"}}"#);
     pdpp.ok(&["import", "--manifest", &fixture("manifest.json"), &empty]);
     let token = pdpp.owner_token();
@@ -50,10 +64,7 @@ fn acknowledged_records_and_reads_survive_fifty_kills_under_load() {
     let messages =
         streams.body["data"].as_array().unwrap().iter().find(|entry| entry["name"] == "messages").unwrap();
     assert_eq!(messages["record_count"], json!(expected), "every record exactly once");
-    check_ledger(&pdpp, &reads);
-    drop(server);
-    let verified = pdpp.ok(&["verify"]);
-    assert!(verified.contains("all is well"), "the index says what the store says: {verified}");
+    check_ledger(pdpp, &reads);
 }
 
 /// Loads the server from several threads and kills it at a random moment.
@@ -129,12 +140,27 @@ fn check_index(client: &Client, batches: &[Batch]) {
         let key = batch.keys[0].trim_start_matches('r');
         let mut numbers = key.split('_').map(|number| number.parse::<u64>().unwrap());
         let [round, writer, number] = std::array::from_fn(|_| numbers.next().unwrap());
-        let answer = client.get(&format!("/v1/search?limit=1&q={}", word(round, writer, number)));
+        let answer = searched(client, &word(round, writer, number));
         let meta = &answer.body["meta"];
         assert_eq!(meta["index"]["state"], json!("current"), "{}", answer.body);
         let least = batch.keys.len() as u64;
         assert!(meta["count"].as_u64() >= Some(least), "{least}: {}", answer.body);
     }
+}
+
+/// A node that was just started makes an owner's index when it is first asked for it, and says that it is behind until
+/// then; whoever asks again is answered whole.
+fn searched(client: &Client, word: &str) -> Answer {
+    let ask = || client.get(&format!("/v1/search?limit=1&q={word}"));
+    let mut answer = ask();
+    for _ in 0..100 {
+        if answer.body["meta"]["index"]["state"] != json!("behind") {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+        answer = ask();
+    }
+    answer
 }
 
 /// Everything acknowledged is there; everything else can be sent again; nothing is there twice.

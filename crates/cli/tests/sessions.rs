@@ -41,9 +41,9 @@ macro_rules! sessions {
 }
 
 sessions! {
-    audit backup collect completions connect connect_denied connections demo disconnect doctor events export grant
-    import man mcp owner program read_aggregate read_blob read_fetch read_field_window read_query_records read_schema
-    read_search read_streams restore serve setup streams token trouble verify
+    audit backup collect completions connect connect_denied connections copy demo disconnect doctor events export grant
+    import man mcp migrate owner program read_aggregate read_blob read_fetch read_field_window read_query_records read_schema
+    read_search read_streams restore serve setup streams subjects token trouble verify
 }
 
 fn path(name: &str) -> PathBuf {

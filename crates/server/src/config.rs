@@ -1,12 +1,17 @@
 //! Settings: one optional file in the data directory, flags and variables above it, defaults below.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pdpp_access::Secret;
+use pdpp_store_postgres::DatabaseUrlError;
+use pdpp_wire::SubjectId;
 use serde::{Deserialize, Deserializer};
 
 use crate::peer::Network;
+
+/// Keys whose lines are never shown.
+const SECRET_KEYS: [&str; 2] = ["introspection_secret", "database_url"];
 
 /// The optional configuration file in the data directory.
 pub const CONFIG_FILE: &str = "pdpp.toml";
@@ -48,6 +53,23 @@ pub struct ConfigFile {
     /// Its secret; without one, introspection is open to nobody.
     #[serde(default, deserialize_with = "secret")]
     pub introspection_secret: Option<Secret>,
+    /// Whose data local commands work on.
+    pub subject: Option<SubjectId>,
+    /// The database the data is in, instead of the data directory.
+    #[serde(default, deserialize_with = "secret")]
+    pub database_url: Option<Secret>,
+    /// A file that holds the database's address, so that it stands nowhere else.
+    pub database_url_file: Option<PathBuf>,
+    /// Where a database's attachments are kept.
+    pub blobs_url: Option<String>,
+    /// The address of the object store.
+    pub blobs_endpoint: Option<String>,
+    /// The region of the object store.
+    pub blobs_region: Option<String>,
+    /// The key that webhook secrets are sealed under, the same on every node.
+    pub secrets_key_file: Option<PathBuf>,
+    /// How much of this machine's disk search indexes may take, in bytes.
+    pub search_cache_bytes: Option<u64>,
 }
 
 /// How log lines look.
@@ -114,6 +136,21 @@ pub enum ConfigError {
         "--public-url {0}: give the address clients use, such as https://data.example.org; plain http only reaches this machine itself"
     )]
     PublicUrl(String),
+    /// The database cannot be used.
+    #[error("--database-url: {0}")]
+    Database(#[from] DatabaseUrlError),
+    /// The database is named twice.
+    #[error("--database-url and --database-url-file name the database twice; give one of them")]
+    TwoDatabases,
+    /// Said of a store that has its attachments with it.
+    #[error(
+        "--blobs-url, --blobs-endpoint and --blobs-region go with --database-url: a data directory keeps its \
+         attachments itself"
+    )]
+    BlobsWithoutDatabase,
+    /// Said of a directory.
+    #[error("--blobs-endpoint and --blobs-region go with --blobs-url s3://BUCKET/PREFIX")]
+    EndpointWithoutBucket,
 }
 
 impl ConfigFile {
@@ -124,7 +161,7 @@ impl ConfigFile {
         match std::fs::read_to_string(&path) {
             Ok(text) => toml::from_str(&text).map_err(|error| ConfigError::Invalid {
                 path: shown,
-                problem: error.to_string().trim().to_owned(),
+                problem: without_secrets(&error, &text),
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(ConfigError::Unreadable { path: shown, source }),
@@ -134,6 +171,11 @@ impl ConfigFile {
     /// What is said here wins over what the other says.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
+        // Whoever names a database in one way means no other that is named in another.
+        let (database_url, database_url_file) = match (self.database_url, self.database_url_file) {
+            (None, None) => (other.database_url, other.database_url_file),
+            named => named,
+        };
         Self {
             listen: self.listen.or(other.listen),
             public_url: self.public_url.or(other.public_url),
@@ -154,6 +196,14 @@ impl ConfigFile {
             allow_loopback_callbacks: self.allow_loopback_callbacks.or(other.allow_loopback_callbacks),
             introspection_id: self.introspection_id.or(other.introspection_id),
             introspection_secret: self.introspection_secret.or(other.introspection_secret),
+            subject: self.subject.or(other.subject),
+            database_url,
+            database_url_file,
+            blobs_url: self.blobs_url.or(other.blobs_url),
+            blobs_endpoint: self.blobs_endpoint.or(other.blobs_endpoint),
+            blobs_region: self.blobs_region.or(other.blobs_region),
+            secrets_key_file: self.secrets_key_file.or(other.secrets_key_file),
+            search_cache_bytes: self.search_cache_bytes.or(other.search_cache_bytes),
         }
     }
 
@@ -178,6 +228,20 @@ impl ConfigFile {
             }),
         })
     }
+}
+
+/// What is wrong with the file, with the line it is in unless that line may hold a secret.
+fn without_secrets(error: &toml::de::Error, text: &str) -> String {
+    let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or(text);
+    let (number, start) = (before.matches('\n').count(), before.rfind('\n').map_or(0, |at| at + 1));
+    // A value that is not closed runs on to the next line, so the one before is looked at too.
+    let from = text[..start].trim_end_matches('\n').rfind('\n').map_or(0, |at| at + 1);
+    let around: Vec<&str> = text[from..].lines().take(3).collect();
+    if around.iter().any(|line| SECRET_KEYS.iter().any(|key| line.contains(key))) {
+        let message = error.message().lines().next().unwrap_or_default();
+        return format!("line {}: {}", number + 1, message.split('"').next().unwrap_or_default().trim());
+    }
+    error.to_string().trim().to_owned()
 }
 
 /// Taken into a type that never prints itself.
@@ -229,6 +293,22 @@ mod tests {
     fn an_unknown_key_is_an_error_that_names_it() {
         let problem = parse("lisen = \"127.0.0.1:9000\"").unwrap_err();
         assert!(problem.contains("unknown field `lisen`"), "{problem}");
+    }
+
+    #[test]
+    fn a_mistake_beside_a_secret_is_told_without_it() {
+        for text in [
+            "database_url = \"postgres://ana:hunter2@db.test/pdpp",
+            "database_url = \"postgres://ana:hunter2@db.test/pdpp\nlisten = \"127.0.0.1:1\"",
+            "database_url = [\"postgres://ana:hunter2@db.test/pdpp\"]",
+            "introspection_secret = \"hunter2",
+            "database_url = postgres://ana:hunter2@db.test/pdpp",
+        ] {
+            let problem = parse(text).unwrap_err();
+            assert!(problem.contains("line ") && !problem.contains("hunter2"), "{problem}");
+        }
+        let secret = parse("database_url = \"postgres://ana:hunter2@db.test/pdpp\"").unwrap();
+        assert!(!format!("{secret:?}").contains("hunter2"));
     }
 
     #[test]

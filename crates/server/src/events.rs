@@ -1,19 +1,17 @@
-//! The parts of event delivery: the key beside the store, the way out, and whether somebody delivers.
+//! The parts of event delivery: the way out, and whether somebody delivers.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pdpp_access::{Sealer, random_hex};
+use pdpp_access::Sealer;
 use pdpp_egress::{Egress, Literals, Loopback, Settings, SystemResolver, TcpTls, UrlPolicy};
-use pdpp_events::{Delivering, EventParts, RESPONSE_WINDOW, SecretBox, SecretKey};
+use pdpp_events::{Delivering, EventParts, RESPONSE_WINDOW};
 use pdpp_store::StoreError;
 
 use crate::Personal;
 
-/// The key webhook secrets are sealed under: in no backup of the store alone.
-const KEY_FILE: &str = "events.key";
 /// Held by whoever delivers.
 const LOCK_FILE: &str = "serving.lock";
 /// Calls to receivers at one time; more than the worker makes, because creating a subscription looks a host up.
@@ -37,48 +35,10 @@ pub(crate) async fn parts(
         egress: Arc::new(egress),
         clock,
         entropy,
-        secrets: secret_box(personal)?,
+        secrets: personal.webhook_secrets()?,
         delivering,
         response_window: RESPONSE_WINDOW,
     })
-}
-
-/// Seals webhook secrets under the directory's key, which is made when it is missing.
-pub(crate) fn secret_box(personal: &Personal) -> Result<SecretBox, StoreError> {
-    let path = personal.data().join(KEY_FILE);
-    let key = match read_key(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => make_key(personal, &path),
-        read => read,
-    };
-    key.map(|key| SecretBox::new(&key)).map_err(|error| StoreError::Unwritable(error.into()))
-}
-
-fn read_key(path: &Path) -> io::Result<SecretKey> {
-    let bytes = fs::read(path)?;
-    let key = <[u8; 32]>::try_from(bytes);
-    key.map(SecretKey::new).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "events.key is not a key"))
-}
-
-/// Whoever comes second takes the key of whoever came first: it appears whole, or not at all.
-fn make_key(personal: &Personal, path: &Path) -> io::Result<SecretKey> {
-    let draft = path.with_extension(format!("key.{}", random_hex(personal.entropy(), 8)));
-    let made = write_private(&draft, SecretKey::mint(personal.entropy()).reveal());
-    let linked = made.and_then(|()| fs::hard_link(&draft, path));
-    let _ = fs::remove_file(&draft);
-    match linked {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => read_key(path),
-    }
-}
-
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 /// Says to other processes that events are delivered, for as long as it lives; the system takes it back from whoever
@@ -100,9 +60,13 @@ impl Serving {
     }
 }
 
-/// Events are delivered by another process, if one has announced itself.
-pub(crate) fn elsewhere(data: &Path) -> Delivering {
-    let path: PathBuf = data.join(LOCK_FILE);
+/// Events are delivered by another process, if one has announced itself in the directory. Over a database any node may,
+/// and none can be seen from here: what is asked for waits in the store until one does.
+pub(crate) fn elsewhere(personal: &Personal) -> Delivering {
+    if personal.directory("serve").is_err() {
+        return Delivering::Elsewhere(Arc::new(|| true));
+    }
+    let path: PathBuf = personal.data().join(LOCK_FILE);
     Delivering::Elsewhere(Arc::new(move || {
         let Ok(file) = File::open(&path) else { return false };
         matches!(file.try_lock(), Err(TryLockError::WouldBlock))

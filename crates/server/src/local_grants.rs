@@ -17,7 +17,7 @@ use pdpp_auth::LocalAuthority;
 use pdpp_store::{Store, StoreError};
 use pdpp_wire::{AccessMode, ClientId, Code, Grant, GrantId, SubjectId};
 
-use crate::{Personal, owner_subject};
+use crate::Personal;
 
 /// The authority over one client's grants.
 #[derive(Clone)]
@@ -74,7 +74,7 @@ impl LocalGrants {
         let store = personal.store();
         let mut grants: Vec<(Grant, GrantStanding)> = Vec::new();
         for id in &grant_ids {
-            let stored = store.find_grant(&owner_subject(), id).await?;
+            let stored = store.find_grant(personal.subject(), id).await?;
             let standing = stored.ok_or_else(|| LocalGrantsError::Unknown(id.clone()))?.standing;
             let grant =
                 Grant::parse(&standing.document).map_err(|_| LocalGrantsError::Damaged(id.clone()))?;
@@ -86,7 +86,7 @@ impl LocalGrants {
         let client_id = one_client(&grants)?;
         no_overlap(&grants, personal)?;
         let secret = Secret::mint(personal.entropy());
-        let (subject_id, hash) = (owner_subject(), secret.hash());
+        let (subject_id, hash) = (personal.subject().clone(), secret.hash());
         let authority = personal.authority();
         Ok((Self { store, authority, hash, subject_id, client_id, grant_ids }, secret))
     }
@@ -104,8 +104,7 @@ impl LocalGrants {
     async fn standings(&self) -> Result<Vec<GrantStanding>, StoreError> {
         let mut standings = Vec::with_capacity(self.grant_ids.len());
         for id in &self.grant_ids {
-            let stored = self.store.find_grant(&self.subject_id, id).await?;
-            standings.extend(stored.map(|stored| stored.standing));
+            standings.extend(self.store.find_standing(&self.subject_id, id).await?);
         }
         Ok(standings)
     }

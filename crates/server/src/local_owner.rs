@@ -9,22 +9,23 @@ use async_trait::async_trait;
 use axum::Router;
 use pdpp_access::{AuthError, Denial, OwnerPrincipal, Principal, Secret, SecretHash, TokenAuthority};
 use pdpp_store::StoreError;
-use pdpp_wire::Code;
+use pdpp_wire::{Code, SubjectId};
 
+use crate::Personal;
 use crate::local_grants::local_settings;
-use crate::{Personal, owner_subject};
 
 /// The authority of whoever may open the data directory.
 #[derive(Debug)]
 pub struct LocalOwner {
     hash: SecretHash,
+    subject_id: SubjectId,
 }
 
 impl LocalOwner {
     /// Mints the secret by which this process knows its owner.
     pub fn open(personal: &Personal) -> (Self, Secret) {
         let secret = Secret::mint(personal.entropy());
-        (Self { hash: secret.hash() }, secret)
+        (Self { hash: secret.hash(), subject_id: personal.subject().clone() }, secret)
     }
 
     /// The REST surface for the owner alone. The search index is brought up to date beside it.
@@ -39,6 +40,6 @@ impl TokenAuthority for LocalOwner {
         if token.hash() != self.hash {
             return Err(Denial::new(Code::AuthenticationError, "The token is not this process's own.").into());
         }
-        Ok(Principal::Owner(OwnerPrincipal { subject_id: owner_subject(), token_id: None }))
+        Ok(Principal::Owner(OwnerPrincipal { subject_id: self.subject_id.clone(), token_id: None }))
     }
 }

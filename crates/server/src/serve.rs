@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use pdpp_api::{ApiLimits, ApiSettings, router_with};
-use pdpp_auth::{Audience, OAuthFault};
+use pdpp_auth::Audience;
 use pdpp_egress::Loopback;
 use pdpp_events::{Delivering, EventWorker};
 use pdpp_store::StoreError;
@@ -21,13 +21,10 @@ use crate::hosts::Hosts;
 use crate::listener::{self, Bounds};
 use crate::metrics::Metrics;
 use crate::peer::Network;
-use crate::{Personal, ServeConfig, owner_subject};
+use crate::secrets_key::SecretsKeyError;
+use crate::upkeep::{keep_blobs_swept, keep_ledgers_short, keep_oauth_short};
+use crate::{Personal, ServeConfig};
 use crate::{mcp_mount, oauth_mount, pages_mount};
-
-/// How often old ledger entries are dropped.
-const LEDGER_ROUND: Duration = Duration::from_hours(6);
-/// How often ended codes, tokens and sessions are dropped.
-const OAUTH_ROUND: Duration = Duration::from_mins(5);
 
 /// A server that is bound but not yet answering.
 #[derive(Debug)]
@@ -64,6 +61,9 @@ pub enum ServeError {
         /// Why.
         source: std::io::Error,
     },
+    /// There is no key for webhook secrets.
+    #[error(transparent)]
+    SecretsKey(#[from] SecretsKeyError),
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
@@ -85,18 +85,24 @@ impl Server {
         let bind_error = |source| ServeError::Bind { address: config.listen, flag: "--listen", source };
         let listener = TcpListener::bind(config.listen).await.map_err(bind_error)?;
         let address = listener.local_addr().map_err(bind_error)?;
-        let settings = api_settings(&config, address);
+        let settings = api_settings(&personal, &config, address);
         let public_url = settings.public_url.clone().unwrap_or_default();
         let authority = personal.authority().for_audience(Audience::of(&public_url));
         let oauth =
             oauth_mount::authorization_server(&personal, authority.clone(), &public_url, &config).await?;
         let loopback = if config.allow_loopback_callbacks { Loopback::Allowed } else { Loopback::Refused };
         let here = Delivering::Here(Arc::new(Notify::new()));
+        // Said in its own words, before it would be a store that fails.
+        personal.webhook_secrets()?;
         let parts = events::parts(&personal, here, loopback).await?;
         let worker = EventWorker::new(parts.clone());
-        let state = personal.api_state_with(Arc::new(authority), settings, parts).await?;
+        let state = personal.api_state_with(Arc::new(authority), settings, Some(parts)).await?;
         let mcp = mcp_mount::endpoint(&state, &public_url, &personal, &oauth);
-        let first_run = oauth.first_run_link(&owner_subject()).await.map_err(unmade)?;
+        let first_run = if is_own(&personal).await? {
+            oauth.first_run_link(personal.subject()).await.map_err(oauth_mount::unmade)?
+        } else {
+            None
+        };
         let pages = Pages::new(oauth.clone(), personal.store(), &config.resource_name);
         let with_page = pages_mount::paths();
         let oauth = oauth_mount::endpoints(&oauth).into_iter().filter(|(path, _)| !with_page.contains(path));
@@ -142,7 +148,8 @@ impl Server {
         // Dropped, and so ended, with the main listener.
         let mut beside = JoinSet::new();
         beside.spawn(keep_oauth_short(self.personal.clone()));
-        beside.spawn(keep_ledger_short(self.personal, self.ledger_days));
+        beside.spawn(keep_blobs_swept(self.personal.clone()));
+        beside.spawn(keep_ledgers_short(self.personal, self.ledger_days));
         beside.spawn(self.worker.run());
         if let Some(metrics) = self.metrics {
             beside.spawn(metrics.run());
@@ -152,15 +159,15 @@ impl Server {
     }
 }
 
-/// Making a link refuses nothing; only the store below can fail.
-fn unmade(fault: OAuthFault) -> StoreError {
-    match fault {
-        OAuthFault::Store(error) => error,
-        other => StoreError::Backend(Box::new(other)),
-    }
+/// Whether the server's own owner is one of the store's, or may become the first. Where an operator made other owners,
+/// nobody else becomes one by starting a server.
+async fn is_own(personal: &Personal) -> Result<bool, StoreError> {
+    let store = personal.store();
+    Ok(store.has_subject(personal.subject()).await? || store.list_subjects(None, 1).await?.is_empty())
 }
 
-/// A server that others can reach needs its public name and an owner who can prove to be the owner.
+/// A server that others can reach needs its public name and an owner who can prove to be the owner. Owners whom an
+/// operator made cannot be anyone before they opened their own link.
 async fn refuse_exposure(
     personal: &Personal,
     config: &ServeConfig,
@@ -172,13 +179,14 @@ async fn refuse_exposure(
     if config.public_url.is_none() {
         return Err(ServeError::Exposed(address, "there is no --public-url"));
     }
-    match personal.store().find_passphrase(&owner_subject()).await? {
+    match personal.store().find_passphrase(personal.subject()).await? {
         Some(_) => Ok(()),
+        None if !is_own(personal).await? => Ok(()),
         None => Err(ServeError::Exposed(address, "there is no owner passphrase")),
     }
 }
 
-fn api_settings(config: &ServeConfig, address: SocketAddr) -> ApiSettings {
+fn api_settings(personal: &Personal, config: &ServeConfig, address: SocketAddr) -> ApiSettings {
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
     let allowed_hosts = Hosts::of(config, address).into_list();
     ApiSettings {
@@ -189,28 +197,9 @@ fn api_settings(config: &ServeConfig, address: SocketAddr) -> ApiSettings {
         limits: ApiLimits {
             concurrent_requests: config.concurrent_requests,
             requests_per_minute: config.requests_per_minute,
+            shared: personal.directory("serve").is_err(),
             read_deadline: Duration::from_secs(config.read_deadline),
             ..ApiLimits::default()
         },
-    }
-}
-
-/// Ended codes, tokens and sessions are dropped, and grants nobody fetched are taken back.
-async fn keep_oauth_short(personal: Personal) {
-    loop {
-        if let Err(error) = personal.store().prune_oauth(personal.clock().now()).await {
-            tracing::warn!(%error, "ended codes and tokens could not be dropped");
-        }
-        tokio::time::sleep(OAUTH_ROUND).await;
-    }
-}
-
-async fn keep_ledger_short(personal: Personal, days: u32) {
-    loop {
-        let before = personal.clock().now().plus_seconds(-i64::from(days) * 86_400);
-        if let Err(error) = personal.store().prune_disclosures(&owner_subject(), before).await {
-            tracing::warn!(%error, "old ledger entries could not be dropped");
-        }
-        tokio::time::sleep(LEDGER_ROUND).await;
     }
 }

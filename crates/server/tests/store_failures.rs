@@ -129,7 +129,10 @@ async fn a_server_whose_store_does_not_answer_is_alive_but_not_ready() {
     let desk = Desk::new().await;
     assert_eq!(desk.ask("GET", "/readyz", "").await, (200, json!({"status": "ready"})));
     desk.tamper("ALTER TABLE meta RENAME TO mislaid");
-    assert_eq!(desk.ask("GET", "/readyz", "").await, (503, json!({"status": "starting"})));
+    assert_eq!(
+        desk.ask("GET", "/readyz", "").await,
+        (503, json!({"status": "starting", "failing": "store"}))
+    );
     assert_eq!(desk.ask("GET", "/healthz", "").await, (200, json!({"status": "ok"})));
     desk.tamper("ALTER TABLE mislaid RENAME TO meta");
     assert_eq!(desk.ask("GET", "/readyz", "").await, (200, json!({"status": "ready"})));

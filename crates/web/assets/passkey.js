@@ -54,7 +54,8 @@ async function add(form) {
 }
 
 async function signIn(button) {
-  const begun = await post("/owner/login/passkey/begin", {});
+  const named = document.getElementById("owner");
+  const begun = await post("/owner/login/passkey/begin", named ? { owner: named.value } : {});
   const asked = begun.options.publicKey;
   const made = await navigator.credentials.get({
     publicKey: {

@@ -67,7 +67,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Outcome {
     let owner = session.subject_id.clone();
     let notice = match visit.query()?.one("done")? {
         Some("revoked") => Some("The grant has ended. The next request under it is refused."),
-        Some("removed") => Some("The client is forgotten, and all its access has ended."),
+        Some("removed") => Some("The client is forgotten, and all its access to your data has ended."),
         Some("switched-off") => Some("Nothing more is sent for that subscription."),
         Some("forbidden") => Some("The host is taken back, and what was sent there is switched off."),
         Some("ended") => Some("The browser is signed out."),
@@ -76,7 +76,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Outcome {
         _ => None,
     };
     let (server, store) = (visit.pages.server.clone(), visit.pages.store.clone());
-    let known = server.clients().await?;
+    let known = server.clients(&owner).await?;
     let names: Names = known
         .iter()
         .map(|(client, metadata)| {
@@ -91,7 +91,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Outcome {
     let template = HomePage {
         frame: visit.frame("Your data"),
         notice,
-        waiting: waiting_rows(&names, &server.waiting_requests().await?),
+        waiting: waiting_rows(&names, &server.waiting_requests(&owner).await?),
         clients,
         past,
         told: Told::load(&*store, &owner, |id| name_of(&names, id)).await?,

@@ -20,15 +20,7 @@ pub(crate) async fn remove_client(visit: &mut Visit) -> Outcome {
     let (session, form) = visit.owner_form().await?;
     let client_id = ClientId::parse(form.required("client_id")?).map_err(|_| nothing("client"))?;
     visit.entry.client_id = Some(client_id.clone());
-    let mut known = visit.pages.server.remove_client(&client_id).await?;
-    // A client the owner named on the command line is known by its grants alone.
-    for grant in visit.pages.server.authority().list(&session.subject_id).await? {
-        let document = pdpp_wire::Grant::parse(&grant.standing.document);
-        if document.is_ok_and(|document| document.client.client_id == client_id) {
-            visit.pages.server.authority().revoke(&session.subject_id, &grant.grant_id).await?;
-            known = true;
-        }
-    }
+    let known = visit.pages.server.forget_client(&session.subject_id, &client_id).await?;
     if known { Ok(redirect("/owner?done=removed")) } else { Err(nothing("client").into()) }
 }
 

@@ -40,8 +40,8 @@ impl Pages {
         Self { server, store, name: name.to_owned() }
     }
 
-    /// Whose pages these are.
-    pub(crate) fn owner(&self) -> &SubjectId {
+    /// The owner who is not named: the only one, where there is only one.
+    pub(crate) fn usual_owner(&self) -> &SubjectId {
         &self.server.settings().subject_id
     }
 }

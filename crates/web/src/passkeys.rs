@@ -19,7 +19,7 @@ use crate::moment::Moment;
 use crate::pages::Outcome;
 use crate::respond::{self, Allow, page, redirect};
 use crate::visit::Visit;
-use crate::{assets, return_to, stranger};
+use crate::{assets, login, return_to, stranger};
 
 /// The one script of a page, and the nonce that lets it run.
 #[derive(Clone, Debug)]
@@ -111,7 +111,11 @@ struct SignIn {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct Who {
+    /// Which owner, where there are several.
+    #[serde(default)]
+    owner: Option<String>,
+}
 
 pub(crate) async fn begin(visit: &mut Visit) -> Outcome {
     let session = visit.owner("/owner/passkeys").await?;
@@ -145,8 +149,9 @@ pub(crate) async fn remove(visit: &mut Visit) -> Outcome {
 
 pub(crate) async fn begin_sign_in(visit: &mut Visit) -> Outcome {
     visit.pages.server.limit(Limit::STAGE, visit.address())?;
-    let Nothing {} = read(visit)?;
-    match visit.pages.server.begin_passkey_sign_in(visit.pages.owner()).await? {
+    let Who { owner } = read(visit)?;
+    let owner = login::owner_named(visit, owner.as_deref()).await?;
+    match visit.pages.server.begin_passkey_sign_in(&owner).await? {
         Some(challenge) => Ok(told(&challenge)),
         None => Err(OAuthFault::denied(Code::NotFound, "There is no passkey; use the passphrase.").into()),
     }
@@ -155,8 +160,8 @@ pub(crate) async fn begin_sign_in(visit: &mut Visit) -> Outcome {
 pub(crate) async fn finish_sign_in(visit: &mut Visit) -> Outcome {
     visit.pages.server.limit(Limit::STAGE, visit.address())?;
     let SignIn { ceremony, return_to, credential } = read(visit)?;
-    let (server, owner) = (visit.pages.server.clone(), visit.pages.owner().clone());
-    let Some(signed_in) = server.finish_passkey_sign_in(&owner, &ceremony, &credential).await? else {
+    let server = visit.pages.server.clone();
+    let Some(signed_in) = server.finish_passkey_sign_in(&ceremony, &credential).await? else {
         return Err(OAuthFault::denied(Code::AuthenticationError, "The passkey does not sign you in.").into());
     };
     visit.entry.note = Some("passkey".to_owned());

@@ -119,7 +119,6 @@ impl Visit {
             return Ok(None);
         };
         let session = self.pages.server.session(&secret).await?;
-        let session = session.filter(|session| session.subject_id == *self.pages.owner());
         if let Some(session) = &session {
             self.entry.subject_id = Some(session.subject_id.clone());
             self.session = Some(secret);

@@ -33,7 +33,7 @@ pub(crate) const ROUTE: Route = Route {
     unknown_parameters: Unknown::Refused,
     body: BodyDoc::Bytes,
     answers: &[AnswerDoc::json(schema_of::<BlobReceipt>, "The stored blob.")],
-    errors: &[WRITE_ERRORS],
+    errors: &[WRITE_ERRORS, &[Code::QuotaExceeded]],
     handler: handler!(Owner, upload),
     pace: Pace::Upload,
     test: "blobs::uploaded_bytes_are_read_back_by_a_grant_that_shows_the_reference",

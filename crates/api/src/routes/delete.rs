@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::StatusCode;
-use pdpp_store::{AdmittedRecord, Applied, Operation, WriteTarget};
+use pdpp_store::{AdmittedRecord, Operation, WriteTarget};
 use pdpp_wire::RecordKey;
 
 use crate::authority::Owner;
@@ -48,8 +48,8 @@ async fn one_record(state: Arc<ApiState>, owner: Owner, call: Call) -> Result<Re
     if let (Some(target), Ok(key)) = (target, RecordKey::parse(call.segment("id"))) {
         let delete = AdmittedRecord { key, emitted_at: state.clock.now(), operation: Operation::Delete };
         let applied = state.store.apply(&target, vec![delete]).await?;
-        if let Some(Applied::Rejected(code)) = applied.first() {
-            return Err(ApiError::new(*code, "The connection does not take deletions any more."));
+        if let Some(code) = applied.first().and_then(|applied| applied.refusal()) {
+            return Err(ApiError::new(code, "The connection does not take deletions any more."));
         }
     }
     Ok(no_content())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::StatusCode;
 use pdpp_store::StoreError;
-use pdpp_wire::{Health, HealthStatus};
+use pdpp_wire::{Health, HealthPart, HealthStatus};
 
 use super::discovery::INDEX;
 use crate::call::{Call, json};
@@ -27,12 +27,12 @@ pub(crate) const READY: Route = Route {
     path: "/readyz",
     operation: "readReadiness",
     action: "health",
-    summary: "Say whether the store is open, migrated and writable.",
+    summary: "Say whether the store is open, migrated and writable, and if not, which part fails.",
     answers: &[
         AnswerDoc::json(schema_of::<Health>, "The server can serve."),
         AnswerDoc {
             status: 503,
-            description: "The store does not answer yet.",
+            description: "A part does not answer: `failing` says which.",
             content: Content::Json(schema_of::<Health>),
             headers: &[],
         },
@@ -43,25 +43,37 @@ pub(crate) const READY: Route = Route {
 };
 
 async fn alive(_state: Arc<ApiState>, _call: Call) -> Result<Response, ApiError> {
-    json(StatusCode::OK, &Health { status: HealthStatus::Ok })
+    json(StatusCode::OK, &Health { status: HealthStatus::Ok, failing: None })
 }
 
 async fn ready(state: Arc<ApiState>, _call: Call) -> Result<Response, ApiError> {
-    match is_ready(&state).await {
-        Ok(true) => json(StatusCode::OK, &Health { status: HealthStatus::Ready }),
-        Ok(false) => json(StatusCode::SERVICE_UNAVAILABLE, &Health { status: HealthStatus::Starting }),
-        Err(error) => {
-            tracing::warn!(%error, "not ready");
-            json(StatusCode::SERVICE_UNAVAILABLE, &Health { status: HealthStatus::Starting })
+    match find_failing(&state).await {
+        None => json(StatusCode::OK, &Health { status: HealthStatus::Ready, failing: None }),
+        failing => {
+            let health = Health { status: HealthStatus::Starting, failing };
+            json(StatusCode::SERVICE_UNAVAILABLE, &health)
         }
     }
 }
 
-/// Migrated, and the index has caught up.
-async fn is_ready(state: &ApiState) -> Result<bool, StoreError> {
-    state.store.check_ready().await?;
+/// The first part that cannot serve: the store is migrated, the bytes of attachments can be read, the index has caught up.
+async fn find_failing(state: &ApiState) -> Option<HealthPart> {
+    let is_well = |part: HealthPart, checked: Result<bool, StoreError>| match checked {
+        Ok(true) => None,
+        Ok(false) => Some(part),
+        Err(error) => {
+            tracing::warn!(%error, ?part, "not ready");
+            Some(part)
+        }
+    };
+    if let Some(part) = is_well(HealthPart::Store, state.store.check_ready().await.map(|()| true)) {
+        return Some(part);
+    }
+    if let Some(part) = is_well(HealthPart::Attachments, state.store.check_blobs().await.map(|()| true)) {
+        return Some(part);
+    }
     match &state.search.lexical {
-        None => Ok(true),
-        Some(index) => index.is_current().await,
+        None => None,
+        Some(index) => is_well(HealthPart::Search, index.is_current().await),
     }
 }

@@ -1,11 +1,12 @@
 //! `GET /v1/search`: a question in plain words, answered with proven places.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use http::StatusCode;
 use pdpp_access::{Authorizer, Principal, SearchPlan, SearchPosition, SearchRequest, SkipReason};
 use pdpp_evidence::{IgnoredReason, Query, Wanted, parse_query};
-use pdpp_store::{RankedHit, Ranking, RecordRow, Search, SearchIndex};
+use pdpp_store::{Hits, RankedHit, Ranking, RecordRow, Search, SearchIndex, StoreError};
 use pdpp_wire::{
     Code, CorrectedInput, CountAccuracy, IgnoredInput, IndexReport, IndexState, ListObject, RankingScope,
     Recall, RecordKey, SearchHit, SearchList, SearchMeta, SourceCount, Warning, WarningCode,
@@ -24,6 +25,8 @@ use crate::{ApiError, ApiState};
 const MAX_FILTERED: u32 = 50_000;
 /// Hits read again at a time.
 const CHUNK: usize = 100;
+/// No ranking is longer than this.
+const MAX_OFFSET: usize = 1 << 20;
 
 pub(crate) const ROUTE: Route = Route {
     path: "/v1/search",
@@ -219,10 +222,22 @@ async fn ranked(
     let position = SearchPosition { ranking: u64::from_le_bytes(number), offset: 0 };
     let is_filtered = plan.filter().is_empty() || only.is_some();
     let kept = Kept { ranking, is_filtered, at: now };
-    if kept.ranking.hits.parts().len() > plan.limit() as usize {
+    if kept.ranking.hits.reaches(plan.limit() as usize + 1)? {
         state.rankings.keep(position.ranking, kept.clone());
     }
     Ok((position, kept))
+}
+
+/// Some hits of a ranking. Finding out more than the first takes as long as a search, so it keeps nobody waiting.
+async fn read(ranking: &Ranking, range: Range<usize>) -> Result<(Vec<RankedHit>, bool), ApiError> {
+    let end = range.end;
+    let look = move |hits: &dyn Hits| Ok::<_, StoreError>((hits.read(range)?, hits.reaches(end + 1)?));
+    if ranking.hits.is_at_hand(end + 1) {
+        return Ok(look(&*ranking.hits)?);
+    }
+    let hits = ranking.hits.clone();
+    let looked = tokio::task::spawn_blocking(move || look(&*hits));
+    Ok(looked.await.map_err(|stopped| StoreError::Backend(Box::new(stopped)))??)
 }
 
 /// One page: hits that are still there and visible.
@@ -244,12 +259,11 @@ async fn page(
     let limit = plan.limit() as usize;
     let instead: Vec<String> = ranking.corrected.iter().map(|correction| correction.used.clone()).collect();
     let wanted = Wanted::of(&asked.query, &instead);
-    let ranked = ranking.hits.parts().len();
-    let mut at = usize::try_from(offset).unwrap_or(usize::MAX).min(ranked);
-    let mut page = Page { hits: Vec::new(), places: Vec::new(), end: 0, has_more: false };
-    while page.hits.len() < limit && at < ranked {
-        let end = ranked.min(at + (limit - page.hits.len()).min(CHUNK));
-        let chunk = ranking.hits.read(at..end)?;
+    let mut at = usize::try_from(offset).unwrap_or(usize::MAX).min(MAX_OFFSET);
+    let mut page = Page { hits: Vec::new(), places: Vec::new(), end: 0, has_more: true };
+    while page.hits.len() < limit && page.has_more {
+        let end = at + (limit - page.hits.len()).min(CHUNK);
+        let (chunk, has_more) = read(ranking, at..end).await?;
         let places: Vec<_> = chunk.iter().map(|hit| (hit.part, hit.key.clone())).collect();
         let rows = state.store.find_hits(plan, &places).await?;
         for (ranked, row) in matched(&chunk, &rows) {
@@ -257,10 +271,9 @@ async fn page(
             page.hits.push(hit(part, ranked, row, &wanted, (asked.excerpts, asked.is_owner))?);
             page.places.push((ranked.part, ranked.key.clone()));
         }
-        at = end;
+        (at, page.has_more) = (end, has_more);
     }
     page.end = at as u64;
-    page.has_more = at < ranked;
     Ok(page)
 }
 
@@ -288,7 +301,7 @@ fn shown(plan: &SearchPlan, page: &Page, q: &str) -> Vec<Shown> {
 
 fn meta(plan: &SearchPlan, kept: &Kept, asked: Asked) -> SearchMeta {
     let ranking = &kept.ranking;
-    let ranked = ranking.hits.parts().len() as u64;
+    let ranked = ranking.hits.counts().iter().sum();
     let is_whole = ranking.is_complete && kept.is_filtered;
     let skipped = plan.skipped().iter().map(|skipped| {
         let why = match skipped.reason {
@@ -331,16 +344,10 @@ fn meta(plan: &SearchPlan, kept: &Kept, asked: Asked) -> SearchMeta {
 }
 
 fn sources(plan: &SearchPlan, ranking: &Ranking) -> Vec<SourceCount> {
-    let mut counts = vec![0; plan.parts().len()];
-    for part in ranking.hits.parts() {
-        if let Some(count) = counts.get_mut(*part) {
-            *count += 1;
-        }
-    }
     let mut sources: Vec<_> = plan
         .parts()
         .iter()
-        .zip(counts)
+        .zip(ranking.hits.counts().iter().copied())
         .filter(|(_, count)| *count > 0)
         .map(|(part, count)| SourceCount {
             connection_id: part.part().connection_id().clone(),

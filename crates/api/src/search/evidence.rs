@@ -120,7 +120,10 @@ fn best(
 ) -> Option<(FieldPath, Preview)> {
     let mut best: Option<(FieldPath, Cow<'_, str>, Proof)> = None;
     for (path, text) in texts(field, data) {
-        let Some(proof) = prove(&text, passage.start_chars..passage.end_chars, wanted) else { continue };
+        let Some(proof) = prove(&text, passage.start_chars..passage.end_chars, passage.language, wanted)
+        else {
+            continue;
+        };
         let is_better = best.as_ref().is_none_or(|(.., known)| known.clauses < proof.clauses);
         if is_better && !is_shown(path.as_str()) {
             best = Some((path, text, proof));

@@ -11,8 +11,8 @@ use pdpp_wire::Instant;
 
 /// How long a ranking is kept, in microseconds: five minutes and a little for the way.
 const LIFETIME_MICROS: i64 = 330 * 1_000_000;
-/// Hits kept in all rankings together; the oldest rankings go first.
-const MAX_HITS: usize = 200_000;
+/// Rankings kept; the oldest go first. Each has a few hundred hits at most.
+const MAX_RANKINGS: usize = 1_000;
 
 /// Rankings by their number, oldest first.
 #[derive(Debug, Default)]
@@ -32,9 +32,8 @@ impl Rankings {
         let mut rankings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         drop_old(&mut rankings, kept.at);
         rankings.push_back((number, kept));
-        let mut hits: usize = rankings.iter().map(|(_, kept)| kept.ranking.hits.parts().len()).sum();
-        while hits > MAX_HITS && rankings.len() > 1 {
-            hits -= rankings.pop_front().map_or(0, |(_, kept)| kept.ranking.hits.parts().len());
+        if rankings.len() > MAX_RANKINGS {
+            rankings.pop_front();
         }
     }
 
@@ -53,29 +52,10 @@ fn drop_old(rankings: &mut VecDeque<(u64, Kept)>, now: Instant) {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
-
-    use pdpp_store::{Hits, RankedHit, StoreError};
-
     use super::*;
 
-    fn kept(hits: usize, seconds: i64) -> Kept {
-        let ranking = Ranking { hits: Arc::new(Unknown(vec![0; hits])), ..Ranking::default() };
-        Kept { ranking: Arc::new(ranking), is_filtered: true, at: Instant::from_micros(seconds * 1_000_000) }
-    }
-
-    /// So many hits, of which nothing is known.
-    #[derive(Debug)]
-    struct Unknown(Vec<usize>);
-
-    impl Hits for Unknown {
-        fn parts(&self) -> &[usize] {
-            &self.0
-        }
-
-        fn read(&self, _: Range<usize>) -> Result<Vec<RankedHit>, StoreError> {
-            Ok(Vec::new())
-        }
+    fn kept(seconds: i64) -> Kept {
+        Kept { ranking: Arc::default(), is_filtered: true, at: at(seconds) }
     }
 
     fn at(seconds: i64) -> Instant {
@@ -85,8 +65,8 @@ mod tests {
     #[test]
     fn a_ranking_is_kept_for_five_minutes() {
         let rankings = Rankings::default();
-        rankings.keep(7, kept(3, 0));
-        assert_eq!(rankings.find(7, at(300)).unwrap().ranking.hits.parts().len(), 3);
+        rankings.keep(7, kept(0));
+        assert!(rankings.find(7, at(300)).is_some());
         assert!(rankings.find(8, at(300)).is_none());
         assert!(rankings.find(7, at(331)).is_none());
     }
@@ -94,10 +74,10 @@ mod tests {
     #[test]
     fn many_rankings_push_out_the_oldest() {
         let rankings = Rankings::default();
-        for number in 0..5 {
-            rankings.keep(number, kept(MAX_HITS / 4, 0));
+        for number in 0..=MAX_RANKINGS as u64 {
+            rankings.keep(number, kept(0));
         }
         assert!(rankings.find(0, at(0)).is_none());
-        assert!(rankings.find(4, at(0)).is_some());
+        assert!(rankings.find(1, at(0)).is_some());
     }
 }

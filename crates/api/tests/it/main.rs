@@ -20,6 +20,7 @@ mod ingest;
 mod ledger;
 mod manifests;
 mod operations;
+mod quotas;
 mod record;
 mod records;
 mod schema;

@@ -230,7 +230,7 @@ impl Server {
             Applied::Updated => Became::Updated,
             Applied::Unchanged => Became::Unchanged,
             Applied::Deleted => Became::Deleted,
-            Applied::Rejected(_) => Became::Conflict,
+            Applied::Rejected(_) | Applied::OverQuota(_) => Became::Conflict,
         }
     }
 

@@ -11,6 +11,9 @@ pub(super) struct Ask {
     /// What the client wants; empty when it leaves the choice to the owner.
     #[serde(default)]
     pub(super) details: Vec<Detail>,
+    /// A connector of which everything is wanted, while it is not known whose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) connector_id: Option<String>,
     /// The address tokens will be for.
     pub(super) resource: String,
     /// Where a code is sent.

@@ -20,7 +20,13 @@ impl AuthorizationServer {
         let secret = handles::secret(self.entropy(), "");
         let ends = self.now().plus_seconds(LINK_SECONDS);
         let kept = self.store().put_first_run(subject_id, &secret.hash(), ends).await?;
-        Ok(kept.then(|| format!("{}/owner/first-run?secret={}", self.issuer(), secret.reveal())))
+        // The owner of a server that has one need not be named.
+        let named = if *subject_id == self.settings.subject_id {
+            String::new()
+        } else {
+            format!("owner={subject_id}&")
+        };
+        Ok(kept.then(|| format!("{}/owner/first-run?{named}secret={}", self.issuer(), secret.reveal())))
     }
 
     /// Whether a link's secret would make its holder the owner now.

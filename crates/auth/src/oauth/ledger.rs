@@ -11,7 +11,7 @@ const MAX_CLIENT: usize = 200;
 /// What happened.
 #[derive(Clone, Debug, Default)]
 pub struct Entry {
-    /// In whose ledger; the server's own owner when nobody is known.
+    /// In whose ledger; the only owner's when nobody is known, and [`NOBODY`](super::NOBODY)'s when there are several.
     pub subject_id: Option<SubjectId>,
     /// Which client.
     pub client_id: Option<ClientId>,
@@ -50,9 +50,13 @@ impl AuthorizationServer {
     ) -> Result<(), OAuthFault> {
         let short =
             |id: ClientId| ClientId::parse(id.as_str().chars().take(MAX_CLIENT).collect::<String>()).ok();
+        let subject_id = match entry.subject_id {
+            Some(known) => known,
+            None => self.answerable().await?,
+        };
         let disclosure = Disclosure {
             at: self.now(),
-            subject_id: entry.subject_id.unwrap_or_else(|| self.settings.subject_id.clone()),
+            subject_id,
             request_id: request_id.to_owned(),
             door: Door::OAuth,
             client_id: entry.client_id.and_then(short),

@@ -1,19 +1,18 @@
 //! Passkeys (WebAuthn): public keys that prove the owner instead of the passphrase.
 //!
 //! A ceremony has two halves: a challenge is made and remembered, then the authenticator's answer is checked against
-//! it. What is remembered stays in memory, for a few minutes and for one answer. A passkey belongs to the name of a
-//! web origin; browsers give none to bare addresses, so a server known by its loopback address uses `localhost`.
+//! it. The browser carries what is remembered, sealed, so that any process over the same store takes the answer; the
+//! store sees to it that this happens within a few minutes and once. A passkey belongs to the name of a web origin; browsers give none to bare addresses, so a server known by its loopback address uses `localhost`.
 //! Challenges come from the library's own randomness, the one place where none is passed in.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pdpp_access::random_hex;
+use pdpp_access::{Binding, Sealer};
 use pdpp_store::{StoreError, StoredPasskey};
 use pdpp_wire::{Code, Instant, SubjectId};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use webauthn_rs::prelude::{
@@ -25,8 +24,6 @@ use super::{AuthorizationServer, OAuthFault, SignedIn};
 
 /// How long a challenge waits, in seconds.
 const CEREMONY_SECONDS: i64 = 300;
-/// Most challenges that wait; when there are more, those whose time is over are forgotten, then all.
-const MOST_CEREMONIES: usize = 1_024;
 /// Most passkeys of an owner.
 const MOST_PASSKEYS: usize = 32;
 /// Longest label, in characters.
@@ -36,18 +33,26 @@ const MAX_LABEL: usize = 64;
 pub(super) struct Ceremonies {
     webauthn: Webauthn,
     origin: String,
-    waiting: Mutex<HashMap<String, (Instant, Ceremony)>>,
+    sealer: Sealer,
 }
 
+#[derive(Serialize, Deserialize)]
 enum Ceremony {
     Add(SubjectId, PasskeyRegistration),
     SignIn(SubjectId, PasskeyAuthentication),
 }
 
+/// What the browser carries between the halves.
+#[derive(Serialize, Deserialize)]
+struct Carried {
+    ends_at: Instant,
+    ceremony: Ceremony,
+}
+
 /// The first half of a ceremony.
 #[derive(Clone, Debug)]
 pub struct Challenge {
-    /// Names it.
+    /// What the second half needs, sealed.
     pub ceremony: String,
     /// What the browser's own function takes, with bytes as base64url.
     pub options: Value,
@@ -61,28 +66,15 @@ impl fmt::Debug for Ceremonies {
 
 impl Ceremonies {
     /// The ceremonies of a public address; none when browsers would refuse them there.
-    pub(super) fn of(issuer: &str) -> Option<Self> {
+    pub(super) fn of(issuer: &str, sealing_key: &[u8; 32]) -> Option<Self> {
         let (id, origin) = relying_party(issuer)?;
         let url = Url::parse(&origin).ok()?;
         let webauthn = WebauthnBuilder::new(&id, &url).ok()?.rp_name("PDPP").build().ok()?;
-        Some(Self { webauthn, origin, waiting: Mutex::default() })
+        Some(Self { webauthn, origin, sealer: Sealer::new(sealing_key) })
     }
 
-    fn remember(&self, name: String, ceremony: Ceremony, now: Instant) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.len() >= MOST_CEREMONIES {
-            waiting.retain(|_, (ends, _)| *ends > now);
-            if waiting.len() >= MOST_CEREMONIES {
-                waiting.clear();
-            }
-        }
-        waiting.insert(name, (now.plus_seconds(CEREMONY_SECONDS), ceremony));
-    }
-
-    /// Takes a ceremony out, so that it is answered once.
-    fn take(&self, name: &str, now: Instant) -> Option<Ceremony> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.remove(name).filter(|(ends, _)| *ends > now).map(|(_, ceremony)| ceremony)
+    fn binding(&self) -> Binding {
+        Binding::of(["passkey ceremony", &self.origin])
     }
 }
 
@@ -126,14 +118,15 @@ impl AuthorizationServer {
             return Err(OAuthFault::denied(Code::InvalidRequest, message));
         }
         let known = known.iter().map(|(_, passkey)| passkey.cred_id().clone()).collect();
-        let started = ceremonies.webauthn.start_passkey_registration(
-            user_id(subject_id),
-            "owner",
-            "Owner",
-            Some(known),
-        );
+        let (name, shown) = if *subject_id == self.settings.subject_id {
+            ("owner", "Owner")
+        } else {
+            (subject_id.as_str(), subject_id.as_str())
+        };
+        let started =
+            ceremonies.webauthn.start_passkey_registration(user_id(subject_id), name, shown, Some(known));
         let (options, state) = started.map_err(|error| broken(&error))?;
-        Ok(self.challenge(&options, Ceremony::Add(subject_id.clone(), state)))
+        Ok(self.challenge(ceremonies, &options, Ceremony::Add(subject_id.clone(), state)))
     }
 
     /// Keeps the passkey an authenticator has made.
@@ -146,7 +139,7 @@ impl AuthorizationServer {
     ) -> Result<StoredPasskey, OAuthFault> {
         let ceremonies = self.ceremonies()?;
         let now = self.now();
-        let Some(Ceremony::Add(own, state)) = ceremonies.take(ceremony, now) else {
+        let Some(Ceremony::Add(own, state)) = self.take(ceremonies, ceremony, now).await? else {
             return Err(over());
         };
         let refused = || {
@@ -188,26 +181,25 @@ impl AuthorizationServer {
         }
         let started = ceremonies.webauthn.start_passkey_authentication(&known);
         let (options, state) = started.map_err(|error| broken(&error))?;
-        Ok(Some(self.challenge(&options, Ceremony::SignIn(subject_id.clone(), state))))
+        Ok(Some(self.challenge(ceremonies, &options, Ceremony::SignIn(subject_id.clone(), state))))
     }
 
-    /// Signs the owner in by a passkey's answer. `None` means that it proves nothing.
+    /// Signs an owner in by the answer to the question that owner was asked. `None` means that it proves nothing.
     pub async fn finish_passkey_sign_in(
         &self,
-        subject_id: &SubjectId,
         ceremony: &str,
         credential: &Value,
     ) -> Result<Option<SignedIn>, OAuthFault> {
         let ceremonies = self.ceremonies()?;
         let now = self.now();
-        let Some(Ceremony::SignIn(own, state)) = ceremonies.take(ceremony, now) else {
+        let Some(Ceremony::SignIn(subject_id, state)) = self.take(ceremonies, ceremony, now).await? else {
             return Ok(None);
         };
         let Ok(credential) = serde_json::from_value::<PublicKeyCredential>(credential.clone()) else {
             return Ok(None);
         };
         let proved = match ceremonies.webauthn.finish_passkey_authentication(&credential, &state) {
-            Ok(proved) if own == *subject_id && proved.user_verified() => proved,
+            Ok(proved) if proved.user_verified() => proved,
             Ok(_) => return Ok(None),
             Err(error) => {
                 tracing::info!(%error, "a passkey's answer was refused");
@@ -215,7 +207,7 @@ impl AuthorizationServer {
             }
         };
         // Read again: it may have been removed, or used, since the challenge was made.
-        let known = self.known_passkeys(subject_id).await?;
+        let known = self.known_passkeys(&subject_id).await?;
         let found = known.into_iter().find(|(_, passkey)| passkey.cred_id() == proved.cred_id());
         let Some((stored, mut passkey)) = found else {
             return Ok(None);
@@ -224,7 +216,7 @@ impl AuthorizationServer {
         if !self.store().use_passkey(&stored, &written(&passkey), now).await? {
             return Ok(None);
         }
-        self.open_session(subject_id).await.map(Some)
+        self.open_session(&subject_id).await.map(Some)
     }
 
     fn ceremonies(&self) -> Result<&Ceremonies, OAuthFault> {
@@ -232,12 +224,26 @@ impl AuthorizationServer {
         self.ceremonies.as_deref().ok_or_else(|| OAuthFault::denied(Code::NotFound, missing))
     }
 
-    fn challenge(&self, options: &impl serde::Serialize, ceremony: Ceremony) -> Challenge {
-        let name = random_hex(self.entropy(), 16);
-        if let Some(ceremonies) = &self.ceremonies {
-            ceremonies.remember(name.clone(), ceremony, self.now());
-        }
-        Challenge { ceremony: name, options: serde_json::to_value(options).unwrap_or_default() }
+    fn challenge(&self, ceremonies: &Ceremonies, options: &impl Serialize, ceremony: Ceremony) -> Challenge {
+        let carried = Carried { ends_at: self.now().plus_seconds(CEREMONY_SECONDS), ceremony };
+        let ceremony = ceremonies.sealer.seal_carried(self.entropy(), &ceremonies.binding(), &carried);
+        Challenge { ceremony, options: serde_json::to_value(options).unwrap_or_default() }
+    }
+
+    /// The ceremony that comes back, if it is in time and nobody brought it before.
+    async fn take(
+        &self,
+        ceremonies: &Ceremonies,
+        carried: &str,
+        now: Instant,
+    ) -> Result<Option<Ceremony>, OAuthFault> {
+        let opened = ceremonies.sealer.open_carried::<Carried>(&ceremonies.binding(), carried);
+        let Some(opened) = opened.filter(|opened| opened.ends_at > now) else {
+            return Ok(None);
+        };
+        let key = format!("ceremony {}", URL_SAFE_NO_PAD.encode(Sha256::digest(carried.as_bytes())));
+        let brought = self.store().count_attempt(&key, CEREMONY_SECONDS, now).await?;
+        Ok((brought.count == 1).then_some(opened.ceremony))
     }
 
     async fn known_passkeys(

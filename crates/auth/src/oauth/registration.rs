@@ -69,17 +69,6 @@ impl AuthorizationServer {
         self.store().remove_client(&client.client_id, self.now()).await?;
         Ok(())
     }
-
-    /// Removes a client and ends all its access: for the owner, whoever registered it.
-    pub async fn remove_client(&self, client_id: &ClientId) -> Result<bool, OAuthFault> {
-        Ok(self.store().remove_client(client_id, self.now()).await?)
-    }
-
-    /// Every client that is kept, newest first.
-    pub async fn clients(&self) -> Result<Vec<(RegisteredClient, ClientMetadata)>, OAuthFault> {
-        let clients = self.store().list_clients().await?;
-        clients.into_iter().map(|client| read(&client).map(|metadata| (client, metadata))).collect()
-    }
 }
 
 pub(super) fn stored(metadata: &ClientMetadata) -> String {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::ask::Ask;
 use super::callbacks::{self, AskedCallback};
 use super::digest::digest;
-use super::stage::nothing_waits;
+use super::stage::{nothing_waits, whole_source};
 use super::{
     AuthorizationServer, Detail, KnownClient, Narrowing, OAuthFault, PENDING, RedirectUri, handles,
     narrowing, picker,
@@ -102,26 +102,28 @@ impl AuthorizationServer {
         Ok(self.render(subject_id, &waiting, narrowing)?.0)
     }
 
-    /// Every request that waits for a decision, oldest first.
-    pub async fn waiting_requests(&self) -> Result<Vec<StagedRequest>, OAuthFault> {
-        Ok(self.store().list_requests(self.now()).await?)
-    }
-
     pub(super) async fn waiting(
         &self,
         subject_id: &SubjectId,
         handle: &ConsentHandle,
     ) -> Result<Waiting, OAuthFault> {
         let request = self.find_waiting(subject_id, handle).await?.ok_or_else(nothing_waits)?;
+        // Whoever of several owners opens it first is the one it is for.
+        if !self.store().address_request(&request.approval_id, subject_id).await? {
+            return Err(nothing_waits());
+        }
         if request.state != RequestState::Pending {
             return Err(OAuthFault::denied(Code::ApprovalConflict, "This request has been decided."));
         }
         if request.expires_at <= self.now() {
             return Err(nothing_waits());
         }
-        let ask = Ask::read(&request)?;
+        let mut ask = Ask::read(&request)?;
         let client = self.known_client(request.client_id.as_str()).await?;
         let catalogue = self.store().catalogue(subject_id).await?;
+        if let Some(connector) = ask.connector_id.take() {
+            ask.details = vec![whole_source(&catalogue, &connector)?];
+        }
         let callbacks = self.asked_callbacks(subject_id, &client, &ask).await?;
         Ok(Waiting { request, ask, client, catalogue, callbacks })
     }

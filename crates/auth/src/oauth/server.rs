@@ -17,7 +17,7 @@ use crate::{Audience, LocalAuthority};
 pub struct OAuthSettings {
     /// The public address, without a trailing slash; it is also the issuer.
     pub issuer: String,
-    /// Who answers for what nobody has signed: requests of strangers are written in this owner's ledger.
+    /// The owner of a store that knows none yet.
     pub subject_id: SubjectId,
     /// Whether clients may register themselves.
     pub dynamic_registration: bool,
@@ -69,7 +69,7 @@ impl AuthorizationServer {
             introspector: (name, secret.hash()),
             refresh_key,
             form_key,
-            ceremonies: Ceremonies::of(&settings.issuer).map(Arc::new),
+            ceremonies: Ceremonies::of(&settings.issuer, &sealing_key).map(Arc::new),
             settings,
         })
     }

@@ -14,7 +14,9 @@ use super::{AuthorizationServer, OAuthFault, handles};
 const SESSION_SECONDS: i64 = 7 * 86_400;
 /// Guesses per address and minute.
 const PER_ADDRESS: (u32, i64) = (5, 60);
-/// Guesses from all other machines together, per quarter of an hour.
+/// Guesses per address of another machine and minute at all owners together, so that many owners are not many tries.
+const PER_ADDRESS_IN_ALL: (u32, i64) = (30, 60);
+/// Guesses at one owner from all other machines together, per quarter of an hour.
 const FROM_OUTSIDE: (u32, i64) = (100, 900);
 
 /// A browser that has just signed in.
@@ -50,6 +52,7 @@ impl AuthorizationServer {
         let own = format!("login:{subject_id}:{address}");
         self.count_guess(&own, PER_ADDRESS).await?;
         if !is_this_machine(address) {
+            self.count_guess(&format!("login::{address}"), PER_ADDRESS_IN_ALL).await?;
             self.count_guess(&format!("login:{subject_id}:outside"), FROM_OUTSIDE).await?;
         }
         let right = self.authority.verify_passphrase(subject_id, passphrase).await?;

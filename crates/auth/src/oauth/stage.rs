@@ -3,7 +3,7 @@
 //! Once the client and its redirect URI are verified, what is wrong with the rest is told to the client by redirect,
 //! because it is the client that waits for an answer.
 
-use pdpp_access::Secret;
+use pdpp_access::{Catalogue, Secret};
 use pdpp_store::{Flow, NewRequest, RequestHandle, RequestState, Staged};
 use pdpp_wire::{ApprovalId, ClientId, Code, OAuthCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -131,7 +131,7 @@ impl AuthorizationServer {
         let resource = self.bound_resource(resources)?;
         let event_callback_hosts = parse_hosts(event_callback_hosts)?;
         let (requester, consent) = (handles::secret(self.entropy(), ""), handles::secret(self.entropy(), ""));
-        let ask = Ask { details, resource, redirect: None, claimed_name, event_callback_hosts };
+        let ask = Ask { details, resource, claimed_name, event_callback_hosts, ..Ask::default() };
         let mut request = self.new_request(Flow::Exchange, &client.client_id, &ask);
         request.pushed = Some(requester.hash());
         request.consent = Some(consent.hash());
@@ -191,30 +191,20 @@ impl AuthorizationServer {
                 return Err(OAuthFault::invalid("Send `authorization_details` or `connector_id`, not both."));
             }
             (Some(value), None) => parse_details(value)?,
-            (None, Some(connector)) => vec![self.whole_source(connector).await?],
-            (None, None) => Vec::new(),
+            (None, _) => Vec::new(),
         };
         self.check_details(&details).await?;
+        self.check_connector(request.connector_id.as_deref()).await?;
         let event_callback_hosts = parse_hosts(request.event_callback_hosts.as_deref())?;
         let redirect = Redirect { uri, state: request.state, challenge: challenge.to_owned() };
-        Ok(Ask { details, resource, redirect: Some(redirect), claimed_name: None, event_callback_hosts })
-    }
-
-    /// Every stream of one connector, until it ends.
-    async fn whole_source(&self, connector: &str) -> Result<Detail, OAuthFault> {
-        let catalogue = self.store().catalogue(&self.settings.subject_id).await?;
-        let source = catalogue.find_source(connector);
-        let source = source.ok_or_else(|| super::detail::refused("There is no such connector."))?;
-        Ok(Detail {
-            detail_type: DATA_ACCESS.to_owned(),
-            source: super::detail::DetailSource { id: source.manifest.source().id.clone(), kind: None },
-            purpose_code: DEFAULT_PURPOSE.to_owned(),
-            purpose_description: None,
-            access_mode: pdpp_wire::AccessMode::Continuous,
-            retention: None,
-            streams: vec![StreamAsk { name: "*".to_owned(), ..StreamAsk::default() }],
-            selection_preset: None,
-            client_claims: None,
+        let connector_id = request.connector_id;
+        Ok(Ask {
+            details,
+            connector_id,
+            resource,
+            redirect: Some(redirect),
+            event_callback_hosts,
+            ..Ask::default()
         })
     }
 
@@ -279,18 +269,44 @@ impl AuthorizationServer {
         with_query(uri, &pairs)
     }
 
-    /// Whether what is asked could be granted at all.
+    /// Whether what is asked could be granted at all: by the only owner, or, while it is not known by whom, as far as
+    /// it can be told from the request alone.
     pub(super) async fn check_details(&self, details: &[Detail]) -> Result<(), OAuthFault> {
-        if details.is_empty() {
-            return Ok(());
+        let Some(first) = details.first() else { return Ok(()) };
+        if let Some(owner) = self.sole_owner().await? {
+            self.propose(&*self.store().catalogue(&owner).await?, details)?;
         }
-        let catalogue = self.store().catalogue(&self.settings.subject_id).await?;
-        let proposals = self.propose(&catalogue, details)?;
-        if proposals.iter().any(|one| one.detail.access_mode != details[0].access_mode) {
+        if details.iter().any(|detail| detail.access_mode != first.access_mode) {
             return Err(super::detail::refused("Single-use and continuous access cannot share a token."));
         }
         Ok(())
     }
+
+    async fn check_connector(&self, connector: Option<&str>) -> Result<(), OAuthFault> {
+        if let Some(connector) = connector
+            && let Some(owner) = self.sole_owner().await?
+        {
+            whole_source(&*self.store().catalogue(&owner).await?, connector)?;
+        }
+        Ok(())
+    }
+}
+
+/// Every stream of one connector, until it ends.
+pub(super) fn whole_source(catalogue: &Catalogue, connector: &str) -> Result<Detail, OAuthFault> {
+    let source = catalogue.find_source(connector);
+    let source = source.ok_or_else(|| super::detail::refused("There is no such connector."))?;
+    Ok(Detail {
+        detail_type: DATA_ACCESS.to_owned(),
+        source: super::detail::DetailSource { id: source.manifest.source().id.clone(), kind: None },
+        purpose_code: DEFAULT_PURPOSE.to_owned(),
+        purpose_description: None,
+        access_mode: pdpp_wire::AccessMode::Continuous,
+        retention: None,
+        streams: vec![StreamAsk { name: "*".to_owned(), ..StreamAsk::default() }],
+        selection_preset: None,
+        client_claims: None,
+    })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,6 +20,6 @@ impl AuthorizationServer {
     /// Counts one more, or says how long to wait.
     pub fn limit(&self, limit: Limit, address: &str) -> Result<(), OAuthFault> {
         let counted = self.throttle.count(limit.0, address, self.now());
-        counted.map_err(|too_often| OAuthFault::TooOften(too_often.seconds))
+        counted.map(drop).map_err(|too_often| OAuthFault::TooOften(too_often.seconds))
     }
 }

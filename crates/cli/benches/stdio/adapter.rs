@@ -70,10 +70,12 @@ impl Adapter {
         line
     }
 
-    /// Calls a tool; the answer is read and not parsed, as a host's pipe would.
+    /// Calls a tool. The answer is read and parsed, because a host can do nothing with it before.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) {
         let line = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
-        assert!(!line.contains("\"isError\":true"), "{line}");
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert!(answer["result"]["structuredContent"].is_object(), "{line}");
+        assert_ne!(answer["result"]["isError"], true, "{line}");
     }
 
     /// Memory that no file backs, in MiB.

@@ -72,10 +72,13 @@ fn main() {
             "/v1/streams/messages/records?fields=id&fields=author",
         ),
     ] {
+        // Read and parsed, on a connection that is kept: what a program does that calls REST itself.
         let direct = || {
             let request =
                 agent.get(format!("{url}{path}")).header("authorization", format!("Bearer {token}"));
-            assert!(!request.call().unwrap().body_mut().read_to_string().unwrap().is_empty());
+            let body = request.call().unwrap().body_mut().read_to_string().unwrap();
+            let answer: Value = serde_json::from_str(&body).unwrap();
+            assert!(answer["data"].is_array(), "{body}");
         };
         for (from, adapter) in [("a data directory", &mut adapter), ("a server", &mut remote)] {
             let mut through = || adapter.call(tool, &arguments);

@@ -6,7 +6,7 @@ mod output;
 
 use clap::{Args, ValueEnum};
 use pdpp_auth::local_client_id;
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_store::DisclosureFilter;
 use pdpp_wire::{ClientId, GrantId, StreamName};
 
@@ -72,14 +72,14 @@ enum Format {
 }
 
 pub(crate) async fn run(args: AuditArgs) -> anyhow::Result<()> {
-    let personal = Personal::open_existing(&args.data.path()?)?;
+    let personal = args.data.open_ledger().await?;
     let format = if args.json { Format::Jsonl } else { args.format };
     let mut filter = filter(&args, &personal)?;
-    let mut entries = personal.store().list_disclosures(&owner_subject(), &filter).await?;
+    let mut entries = personal.store().list_disclosures(personal.subject(), &filter).await?;
     // A client may be named as it was when its grant was made.
     if let (true, Some(name)) = (entries.is_empty(), &args.client) {
         filter.client_id = Some(local_client_id(name));
-        entries = personal.store().list_disclosures(&owner_subject(), &filter).await?;
+        entries = personal.store().list_disclosures(personal.subject(), &filter).await?;
     }
     let mut printer = Printer::new(format);
     if args.follow {
@@ -87,7 +87,7 @@ pub(crate) async fn run(args: AuditArgs) -> anyhow::Result<()> {
         return follow::run(&personal, filter, entries, &mut printer).await;
     }
     if format == Format::Table && terminal::is_watched() {
-        let days = personal.store().count_by_day(&owner_subject(), &filter).await?;
+        let days = personal.store().count_by_day(personal.subject(), &filter).await?;
         activity::print(&days, personal.clock().now())?;
     }
     printer.print(&entries)

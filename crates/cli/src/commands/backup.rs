@@ -43,7 +43,7 @@ pub(crate) struct BackupArgs {
 }
 
 pub(crate) async fn run(args: BackupArgs) -> anyhow::Result<()> {
-    let data = args.data.path()?;
+    let data = args.data.directory("backup")?;
     if args.file.exists() && !args.force {
         let message =
             format!("{} is there already; choose another name, or say --force", args.file.display());

@@ -16,7 +16,7 @@ use anyhow::Context as _;
 use clap::Args;
 use indicatif::ProgressBar;
 use pdpp_access::random_hex;
-use pdpp_server::{Personal, SystemEntropy, owner_subject};
+use pdpp_server::{Personal, SystemEntropy};
 use pdpp_store::StateScope;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -66,12 +66,12 @@ pub(crate) async fn run(args: CollectArgs) -> anyhow::Result<ExitCode> {
             return Err(Usage(format!("the manifest declares no stream '{stream}'")).into());
         }
     }
-    let personal = Personal::open(&args.data.path()?)?;
+    let personal = args.data.open_or_make().await?;
     let mut destination =
         Destination::register(&personal, &manifest, args.connection.as_deref(), args.replace).await?;
     let connection_id = destination.connection_id(&personal).await?;
     let scope = StateScope {
-        subject_id: owner_subject(),
+        subject_id: personal.subject().clone(),
         connector_key: manifest.key().clone(),
         connection_id: Some(connection_id),
         grant_id: None,

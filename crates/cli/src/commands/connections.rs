@@ -3,7 +3,7 @@
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use pdpp_access::{Catalogue, ConnectionStatus};
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_wire::ConnectionId;
 use serde_json::json;
 
@@ -51,18 +51,14 @@ enum Action {
 
 pub(crate) async fn run(args: ConnectionsArgs) -> anyhow::Result<()> {
     match args.action {
-        Action::List { data, json } => list(&Personal::open_existing(&data.path()?)?, json).await,
-        Action::Rename { data, connection, name } => {
-            rename(&Personal::open_existing(&data.path()?)?, &connection, &name).await
-        }
-        Action::Remove { data, connection, yes } => {
-            remove(&Personal::open_existing(&data.path()?)?, &connection, yes).await
-        }
+        Action::List { data, json } => list(&data.open().await?, json).await,
+        Action::Rename { data, connection, name } => rename(&data.open().await?, &connection, &name).await,
+        Action::Remove { data, connection, yes } => remove(&data.open().await?, &connection, yes).await,
     }
 }
 
 async fn list(personal: &Personal, as_json: bool) -> anyhow::Result<()> {
-    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    let catalogue = personal.store().catalogue(personal.subject()).await?;
     let connections =
         catalogue.sources.iter().flat_map(|source| source.connections.iter().map(move |c| (source, c)));
     let status = |status| match status {
@@ -102,19 +98,19 @@ async fn rename(personal: &Personal, connection: &str, name: &str) -> anyhow::Re
         return Err(Usage("the label needs 1 to 256 characters".to_owned()).into());
     }
     let store = personal.store();
-    let id = find(&*store.catalogue(&owner_subject()).await?, connection)?;
-    store.rename_connection(&owner_subject(), &id, Some(name.trim())).await?;
+    let id = find(&*store.catalogue(personal.subject()).await?, connection)?;
+    store.rename_connection(personal.subject(), &id, Some(name.trim())).await?;
     terminal::line(&format!("{id} is now called {}", name.trim()))?;
     Ok(())
 }
 
 async fn remove(personal: &Personal, connection: &str, yes: bool) -> anyhow::Result<()> {
     let store = personal.store();
-    let id = find(&*store.catalogue(&owner_subject()).await?, connection)?;
+    let id = find(&*store.catalogue(personal.subject()).await?, connection)?;
     if !yes && !terminal::confirm(&format!("Remove {id} with all its records, for good?"))? {
         bail!("nothing was removed; say --yes to remove without being asked");
     }
-    match store.remove_connection(&owner_subject(), &id).await? {
+    match store.remove_connection(personal.subject(), &id).await? {
         Some(counts) => {
             personal.update_index().await;
             terminal::line(&format!("removed {id}: {} records, {} blobs", counts.records, counts.blobs))?;

@@ -16,7 +16,7 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 use pdpp_auth::{DEFAULT_PURPOSE, GrantOrder, Issued, SelectionArgs, local_client_id, parse_selections};
-use pdpp_server::{ConfigFile, LogFormat, Personal, ServeError, Server, owner_subject, start_logging};
+use pdpp_server::{ConfigFile, LogFormat, Personal, ServeError, Server, start_logging};
 use pdpp_wire::AccessMode;
 use pdpp_wire::manifest::Manifest;
 
@@ -119,13 +119,13 @@ async fn grant(personal: &Personal) -> anyhow::Result<Issued> {
         purpose_description: None,
         access_mode: AccessMode::Continuous,
     };
-    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    let catalogue = personal.store().catalogue(personal.subject()).await?;
     let order = GrantOrder {
         client_id: local_client_id(CLIENT),
         selections: parse_selections(&catalogue, &selection)?,
         expires_at: Some(personal.clock().now().plus_seconds(24 * 3600)),
     };
-    Ok(personal.authority().create_grants(&owner_subject(), order).await?)
+    Ok(personal.authority().create_grants(personal.subject(), order).await?)
 }
 
 /// Binds where asked, or on any free port of the same address.

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pdpp_access::Clock as _;
-use pdpp_server::{CONFIG_FILE, ConfigFile, Personal, SystemClock};
+use pdpp_server::{CONFIG_FILE, ConfigFile, Personal, StoreConfig, SystemClock};
+use pdpp_wire::Instant;
 use serde::Serialize;
 use serde_json::json;
 
@@ -70,26 +71,25 @@ pub(crate) async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let data = args.data.path()?;
     let now = SystemClock.now();
     // Before the store is opened, which would put modes right by itself.
-    let mut checks = directory::look(&data);
-    let settings = match ConfigFile::read(&data) {
-        Ok(settings) => settings,
+    let (settings, wrong) = match ConfigFile::read(&data) {
+        Ok(settings) => (settings, None),
         Err(error) => {
-            checks.push(Check::wrong(
-                "settings",
-                error.to_string(),
-                format!("correct or remove {CONFIG_FILE}"),
-            ));
-            ConfigFile::default()
+            let fix = format!("correct or remove {CONFIG_FILE}");
+            (ConfigFile::default(), Some(Check::wrong("settings", error.to_string(), fix)))
         }
     };
-    if data.join("store.db").exists() {
-        match Personal::open_existing(&data) {
-            Ok(personal) => {
-                checks.extend(state::look(&personal).await);
-                checks.extend(access::look(&personal, now).await);
-            }
-            Err(error) => checks.push(state::unusable(&anyhow::Error::from(error))),
+    let settings = args.data.kept.settings().over(settings);
+    let config = settings.store(&data);
+    let database = config.as_ref().ok().and_then(|config| config.database.as_ref());
+    let mut checks = directory::look(&data, database.is_some());
+    checks.extend(wrong);
+    checks.extend(database.map(|database| Check::well("database", database.url.to_string())));
+    match &config {
+        Ok(config) if config.database.is_some() || data.join("store.db").exists() => {
+            checks.extend(look_inside(config, now).await);
         }
+        Ok(_) => {}
+        Err(error) => checks.push(Check::wrong("settings", error.to_string(), "correct the setting")),
     }
     checks.extend(network::look(&data, &settings).await);
     checks.extend(access::credentials(&args.cache, now));
@@ -104,6 +104,21 @@ pub(crate) async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn look_inside(config: &StoreConfig, now: Instant) -> Vec<Check> {
+    let opened = async {
+        let opened = Personal::open_existing_home(config).await?;
+        opened.for_local_command(config.subject.as_ref()).await
+    };
+    match opened.await {
+        Ok(personal) => {
+            let mut checks = state::look(&personal).await;
+            checks.extend(access::look(&personal, now).await);
+            checks
+        }
+        Err(error) => vec![state::unusable(&anyhow::Error::from(error))],
+    }
 }
 
 fn print(check: &Check) -> std::io::Result<()> {

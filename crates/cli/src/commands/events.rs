@@ -8,7 +8,7 @@ pub(crate) use allow::{Host, allow_hosts};
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_store::{Changed, SubscriptionChange, Switch};
 use pdpp_wire::{DisabledReason, SubscriptionId};
 
@@ -59,13 +59,9 @@ enum Action {
 
 pub(crate) async fn run(args: EventsArgs) -> anyhow::Result<()> {
     match args.action {
-        Action::List { data, json } => show::list(&Personal::open_existing(&data.path()?)?, json).await,
-        Action::Show { data, id, json } => {
-            show::one(&Personal::open_existing(&data.path()?)?, &subscription_id(&id)?, json).await
-        }
-        Action::Disable { data, id } => {
-            disable(&Personal::open_existing(&data.path()?)?, &subscription_id(&id)?).await
-        }
+        Action::List { data, json } => show::list(&data.open().await?, json).await,
+        Action::Show { data, id, json } => show::one(&data.open().await?, &subscription_id(&id)?, json).await,
+        Action::Disable { data, id } => disable(&data.open().await?, &subscription_id(&id)?).await,
         Action::Allow(args) => allow::run(args).await,
         Action::Listen(args) => listen::run(args).await,
     }
@@ -75,7 +71,7 @@ async fn disable(personal: &Personal, id: &SubscriptionId) -> anyhow::Result<()>
     let change =
         SubscriptionChange { switch: Some(Switch::Off(DisabledReason::OwnerDisabled)), sealed_secret: None };
     let (store, now) = (personal.store(), personal.clock().now());
-    match store.change_subscription(&owner_subject(), id, &change, now).await? {
+    match store.change_subscription(personal.subject(), id, &change, now).await? {
         Changed::Done(_) => terminal::line(&format!("{id} is switched off; nothing more is sent"))?,
         Changed::Refused(status, _) => bail!("{id} is already {}", status.as_str()),
         Changed::Absent => bail!("{}", unknown(id)),

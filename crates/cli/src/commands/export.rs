@@ -13,7 +13,7 @@ use pdpp_access::{
     Authorizer, Catalogue, Connection, OwnerPrincipal, Principal, RecordsRead, RecordsRequest, Sealer,
     Source, Target, random_hex,
 };
-use pdpp_server::{Personal, SystemEntropy, owner_subject};
+use pdpp_server::{Personal, SystemEntropy};
 use pdpp_store::{Disclosure, Door, RecordRow};
 use pdpp_wire::StreamName;
 use serde_json::{Value, json};
@@ -65,9 +65,9 @@ enum Format {
 type Chosen<'c> = (&'c Source, &'c Connection);
 
 pub(crate) async fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
-    let personal = Personal::open_existing(&args.data.path()?)?;
+    let personal = args.data.open().await?;
     args.passphrase.require(&personal).await?;
-    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    let catalogue = personal.store().catalogue(personal.subject()).await?;
     let wanted = args
         .connection
         .iter()
@@ -176,7 +176,7 @@ impl Export<'_> {
                 order: Some("asc".to_owned()),
                 ..RecordsRequest::default()
             };
-            let principal = owner();
+            let principal = self.owner();
             let read = Authorizer::new(&principal, self.catalogue).records(&request, &self.sealer)?;
             let RecordsRead::Page(plan) = read else { bail!("a page was asked for") };
             let page = self.personal.store().list_records(&plan).await?;
@@ -191,11 +191,15 @@ impl Export<'_> {
         Ok(count)
     }
 
+    fn owner(&self) -> Principal {
+        Principal::Owner(OwnerPrincipal { subject_id: self.personal.subject().clone(), token_id: None })
+    }
+
     /// The ledger knows of the owner's own exports too.
     async fn enter(&self, connection: &Connection, stream: &StreamName, count: u64) -> anyhow::Result<()> {
         let entry = Disclosure {
             at: self.personal.clock().now(),
-            subject_id: owner_subject(),
+            subject_id: self.personal.subject().clone(),
             request_id: format!("req_{}", random_hex(&SystemEntropy, 12)),
             door: Door::Cli,
             client_id: None,
@@ -216,10 +220,6 @@ impl Export<'_> {
         self.personal.store().append_disclosures(vec![entry]).await?;
         Ok(())
     }
-}
-
-fn owner() -> Principal {
-    Principal::Owner(OwnerPrincipal { subject_id: owner_subject(), token_id: None })
 }
 
 /// The attachment a record refers to.

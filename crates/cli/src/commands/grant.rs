@@ -8,7 +8,7 @@ mod shown;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use pdpp_auth::{AuthFault, Revocation, TokenOrder};
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_wire::{Code, GrantId};
 use serde_json::json;
 
@@ -75,28 +75,24 @@ enum Action {
 pub(crate) async fn run(args: GrantArgs) -> anyhow::Result<()> {
     match args.action {
         Action::Create(args) => create::run(args).await,
-        Action::List { data, json } => shown::list(&Personal::open_existing(&data.path()?)?, json).await,
-        Action::Show { data, id, json } => {
-            shown::show(&Personal::open_existing(&data.path()?)?, &id, json).await
-        }
+        Action::List { data, json } => shown::list(&data.open().await?, json).await,
+        Action::Show { data, id, json } => shown::show(&data.open().await?, &id, json).await,
         Action::Token { data, id, expires, json, passphrase } => {
-            let personal = Personal::open_existing(&data.path()?)?;
+            let personal = data.open().await?;
             passphrase.require(&personal).await?;
             let now = personal.clock().now();
             let expires_at = expires.map(|text| moment::parse_future(&text, now)).transpose()?;
             let order = TokenOrder { grant_ids: vec![grant_id(&id)?], expires_at };
-            let made = personal.authority().reissue_token(&owner_subject(), order).await;
+            let made = personal.authority().reissue_token(personal.subject(), order).await;
             let made = made.map_err(|fault| named(fault, &id))?;
             issued::print(&made, json, &data.flag())
         }
-        Action::Revoke { data, id, json } => {
-            revoke(&Personal::open_existing(&data.path()?)?, &id, json).await
-        }
+        Action::Revoke { data, id, json } => revoke(&data.open().await?, &id, json).await,
     }
 }
 
 async fn revoke(personal: &Personal, id: &str, as_json: bool) -> anyhow::Result<()> {
-    let revoked = personal.authority().revoke(&owner_subject(), &grant_id(id)?).await;
+    let revoked = personal.authority().revoke(personal.subject(), &grant_id(id)?).await;
     match revoked.map_err(|fault| named(fault, id))? {
         Revocation::Now if as_json => terminal::json(&json!({"grant_id": id, "state": "revoked"})),
         Revocation::Now => Ok(terminal::line(&format!("{id} is revoked; its next request is refused"))?),

@@ -89,7 +89,7 @@ pub(crate) async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn load_found(args: &ImportArgs, found: Found) -> anyhow::Result<Vec<Receipt>> {
-    let personal = Personal::open(&args.data.path()?)?;
+    let personal = args.data.open_or_make().await?;
     let bar = progress(found.bytes(), args.json);
     let receipts = found.load(&personal, args.connection.as_deref(), &bar).await?;
     bar.finish_and_clear();
@@ -107,7 +107,7 @@ async fn load_lines(args: &ImportArgs, manifest: &Path) -> anyhow::Result<Receip
     let manifest = Arc::new(read_manifest(manifest)?);
     // Opened before anything is stored, so that a misspelled name changes nothing.
     let files = args.paths.iter().map(|path| open(path)).collect::<anyhow::Result<Vec<_>>>()?;
-    let personal = Personal::open(&args.data.path()?)?;
+    let personal = args.data.open_or_make().await?;
     let mut destination =
         Destination::register(&personal, &manifest, args.connection.as_deref(), args.replace).await?;
     let mut receipt = Receipt::new("jsonl");

@@ -6,6 +6,7 @@ pub(crate) mod collect;
 pub(crate) mod completions;
 pub(crate) mod connect;
 pub(crate) mod connections;
+pub(crate) mod copy;
 pub(crate) mod demo;
 pub(crate) mod disconnect;
 pub(crate) mod doctor;
@@ -16,6 +17,7 @@ pub(crate) mod grant;
 pub(crate) mod import;
 pub(crate) mod man;
 pub(crate) mod mcp;
+pub(crate) mod migrate;
 pub(crate) mod owner;
 pub(crate) mod read;
 pub(crate) mod reference;
@@ -23,6 +25,7 @@ pub(crate) mod restore;
 pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod streams;
+pub(crate) mod subjects;
 pub(crate) mod token;
 pub(crate) mod verify;
 
@@ -43,10 +46,13 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Streams(args) => streams::run(args).await?,
         Command::Grant(args) => grant::run(args).await?,
         Command::Owner(args) => owner::run(args).await?,
+        Command::Subjects(args) => subjects::run(args).await?,
         Command::Audit(args) => audit::run(args).await?,
         Command::Events(args) => events::run(args).await?,
         Command::Backup(args) => backup::run(args).await?,
         Command::Restore(args) => restore::run(args).await?,
+        Command::Copy(args) => return copy::run(args).await,
+        Command::Migrate(args) => migrate::run(args).await?,
         Command::Mcp(args) => mcp::run(args).await?,
         Command::Read(args) => read::run(args).await?,
         Command::Connect(args) => connect::run(args).await?,

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use pdpp_access::Secret;
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_wire::Instant;
 use serde_json::json;
 
@@ -48,17 +48,17 @@ enum Action {
 pub(crate) async fn run(args: OwnerArgs) -> anyhow::Result<()> {
     match args.action {
         Action::Token { data, expires, json, passphrase } => {
-            let personal = Personal::open(&data.path()?)?;
+            let personal = data.open_or_make().await?;
             passphrase.require(&personal).await?;
             token(&personal, &expires, json).await
         }
-        Action::Reset { data, passphrase } => reset(&Personal::open(&data.path()?)?, passphrase).await,
+        Action::Reset { data, passphrase } => reset(&data.open_or_make().await?, passphrase).await,
     }
 }
 
 async fn token(personal: &Personal, expires: &str, as_json: bool) -> anyhow::Result<()> {
     let expires_at = moment::parse_future(expires, personal.clock().now())?;
-    let issued = personal.authority().owner_token(&owner_subject(), Some(expires_at)).await?;
+    let issued = personal.authority().owner_token(personal.subject(), Some(expires_at)).await?;
     if as_json {
         return terminal::json(&json!({
             "access_token": issued.access_token.reveal(), "token_id": issued.token_id,
@@ -75,7 +75,7 @@ async fn token(personal: &Personal, expires: &str, as_json: bool) -> anyhow::Res
 
 async fn reset(personal: &Personal, passphrase: PassphraseArgs) -> anyhow::Result<()> {
     let new = Secret::presented(passphrase.read_new()?);
-    let done = personal.authority().reset_owner(&owner_subject(), &new).await?;
+    let done = personal.authority().reset_owner(personal.subject(), &new).await?;
     let ended = counted(done.revoked_tokens, "owner token");
     terminal::line(&format!("The passphrase is set; {ended} ended."))?;
     Ok(())

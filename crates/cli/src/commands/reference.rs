@@ -102,7 +102,8 @@ fn settings() -> String {
     let mut page = String::from(
         "# Settings\n\nGenerated from the flags of `pdpp serve`. Each setting is a flag, a variable, and (all but the \
          data directory) a key of `pdpp.toml` in the data directory. A flag wins over its variable, the variable over \
-         the file, the file over the default. An unknown key in the file is an error.\n\n\
+         the file, the file over the default. An unknown key in the file is an error. Those about whose data is meant and where it is \
+         kept (`subject` to `search_cache_bytes`) hold for every local command too.\n\n\
          | Key | Flag | Variable | Meaning |\n| --- | --- | --- | --- |\n",
     );
     let cli = Cli::command();

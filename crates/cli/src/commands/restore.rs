@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use pdpp_access::random_hex;
-use pdpp_server::{Alone, Personal, Renewed, SystemEntropy, owner_subject};
+use pdpp_server::{Alone, Personal, Renewed, SystemEntropy};
 use pdpp_store::{Disclosure, Door};
 use serde_json::json;
 use tempfile::TempDir;
@@ -47,7 +47,7 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) async fn run(args: RestoreArgs) -> anyhow::Result<()> {
-    let data = std::path::absolute(args.data.path()?)?;
+    let data = std::path::absolute(args.data.directory("restore")?)?;
     let file = File::open(&args.file).with_context(|| format!("cannot open {}", args.file.display()))?;
     let taken = data.read_dir().is_ok_and(|mut entries| entries.next().is_some());
     if taken && !args.force {
@@ -80,21 +80,23 @@ async fn ask_for_what_is_there(args: &RestoreArgs, data: &Path) -> anyhow::Resul
     }
     // Data that cannot be opened is a reason to restore, not against it.
     let Ok(personal) = Personal::open_existing(data) else { return Ok(None) };
+    let personal = args.data.meant(personal).await?;
     args.passphrase.require(&personal).await?;
-    Ok(personal.store().find_passphrase(&owner_subject()).await?)
+    Ok(personal.store().find_passphrase(personal.subject()).await?)
 }
 
 /// Opens what was unpacked, asks for its passphrase unless it was just given, and ends what must end.
 async fn renew(args: &RestoreArgs, staged: &Path, asked: Option<&str>) -> anyhow::Result<Renewed> {
     let personal = Personal::open_existing(staged).context("the backup cannot be used")?;
-    if personal.store().find_passphrase(&owner_subject()).await?.as_deref() != asked {
+    let personal = args.data.meant(personal).await?;
+    if personal.store().find_passphrase(personal.subject()).await?.as_deref() != asked {
         args.passphrase.require(&personal).await?;
     }
-    let findings = personal.verify().await?;
+    let findings = personal.directory("restore")?.verify().await?;
     if let Some(finding) = findings.first() {
         bail!("the backup is damaged: {finding}");
     }
-    let renewed = personal.renew(args.keep_grants).await?;
+    let renewed = personal.directory("restore")?.renew(args.keep_grants).await?;
     personal.store().append_disclosures(vec![entry(&personal, renewed)]).await?;
     personal.update_index().await;
     Ok(renewed)
@@ -103,7 +105,7 @@ async fn renew(args: &RestoreArgs, staged: &Path, asked: Option<&str>) -> anyhow
 fn entry(personal: &Personal, renewed: Renewed) -> Disclosure {
     Disclosure {
         at: personal.clock().now(),
-        subject_id: owner_subject(),
+        subject_id: personal.subject().clone(),
         request_id: format!("req_{}", random_hex(&SystemEntropy, 12)),
         door: Door::Cli,
         client_id: None,

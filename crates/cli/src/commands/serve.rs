@@ -15,7 +15,10 @@ use crate::terminal;
 /// needs --public-url and an owner passphrase (`pdpp owner reset`). Settings may also stand in
 /// `pdpp.toml` in the data directory; flags win.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: pdpp serve --listen 127.0.0.1:7663 --metrics-listen 127.0.0.1:9100")]
+#[command(
+    after_help = "Example: pdpp serve --listen 127.0.0.1:7663 --metrics-listen 127.0.0.1:9100",
+    mut_args(|arg| arg.hide(false))
+)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -107,12 +110,15 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
         allow_loopback_callbacks: args.allow_loopback_callbacks.then_some(true),
         introspection_id: args.introspection_id,
         introspection_secret: args.introspection_secret.map(Secret::presented),
+        ..args.data.kept.settings()
     };
     let settings = settings.over(ConfigFile::read(&data)?);
     start_logging(settings.log_format.unwrap_or_default(), settings.log_level.as_deref().unwrap_or("info"));
-    let server = Server::bind(Personal::open(&data)?, settings.resolve()?).await?;
+    let personal = Personal::open_home(&settings.store(&data)?).await?;
+    let place = personal.place();
+    let server = Server::bind(personal, settings.resolve()?).await?;
     let stop = stop_signal();
-    terminal::note(&format!("pdpp serves {} on http://{}", data.display(), server.address()));
+    terminal::note(&format!("pdpp serves {place} on http://{}", server.address()));
     if let Some(link) = server.first_run_link() {
         terminal::note(&format!("nobody is the owner yet; set your passphrase here, once, today: {link}"));
     }

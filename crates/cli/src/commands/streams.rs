@@ -1,7 +1,6 @@
 //! `pdpp streams`: what is in the data directory, at a glance.
 
 use clap::Args;
-use pdpp_server::{Personal, owner_subject};
 use pdpp_wire::Instant;
 use serde_json::{Value, json};
 
@@ -19,8 +18,8 @@ pub(crate) struct StreamsArgs {
 }
 
 pub(crate) async fn run(args: StreamsArgs) -> anyhow::Result<()> {
-    let personal = Personal::open_existing(&args.data.path()?)?;
-    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    let personal = args.data.open().await?;
+    let catalogue = personal.store().catalogue(personal.subject()).await?;
     let held = holdings::all(&personal, &catalogue).await?;
     if args.json {
         let values: Vec<Value> = held

@@ -30,11 +30,12 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
-    let personal = Personal::open_existing(&args.data.path()?)?;
+    args.data.directory("verify")?;
+    let personal = args.data.open().await?;
     if args.repair {
         return repair(&personal, args.json).await;
     }
-    let mut findings = personal.verify().await?;
+    let mut findings = personal.directory("verify")?.verify().await?;
     let engine = personal.search_engine()?;
     if let Some(difference) = personal.compare_index(&engine).await? {
         findings.push(format!("search: {difference}; `pdpp verify --repair` builds the index anew"));
@@ -54,13 +55,13 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
 
 /// Repairs, and then says what is left.
 async fn repair(personal: &Personal, as_json: bool) -> anyhow::Result<ExitCode> {
-    let done = personal.repair().await?;
+    let done = personal.directory("verify")?.repair().await?;
     let engine = personal.search_engine()?;
     engine.rebuild().await.context(
         "the search index cannot be built anew; if a server is running on this data, stop it first",
     )?;
     let passages = engine.passages();
-    let findings = personal.verify().await?;
+    let findings = personal.directory("verify")?.verify().await?;
     if as_json {
         terminal::json(&json!({"findings": findings, "repaired": done, "passages": passages}))?;
         return Ok(code(&findings));

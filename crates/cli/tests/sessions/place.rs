@@ -2,6 +2,7 @@
 //!
 //! - `empty`: the sample exports lie in `chat/` and `mail/`, and nothing is loaded.
 //! - `loaded`: the chat is in the data directory.
+//! - `database`: the same, and an empty database is at `$DATABASE`.
 //! - `subscribed`: a server also runs, and a client is sent events.
 //! - `visitor`: the home of somebody else, who knows only the server, at `$URL`.
 //! - `approving`, `denying`: the same, and the server's owner answers whoever asks for access.
@@ -14,6 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use pdpp_testkit::{FreshDatabase, PostgresServer};
 use serde_json::json;
 
 use crate::support::{OwnerDesk, Pdpp, Receiver, Server, back, copy_export, query, text};
@@ -23,6 +25,7 @@ pub(super) struct Place {
     /// The home of whoever types.
     typist: Pdpp,
     served: Option<Served>,
+    database: Option<FreshDatabase>,
 }
 
 struct Served {
@@ -50,16 +53,22 @@ impl Place {
         copy_export("jsonl", &home.path("chat"));
         copy_export("mail", &home.path("mail"));
         match name {
-            "empty" => Self { typist: home, served: None },
+            "empty" => Self { typist: home, served: None, database: None },
             "loaded" => {
                 load(&home);
-                Self { typist: home, served: None }
+                Self { typist: home, served: None, database: None }
+            }
+            "database" => {
+                load(&home);
+                let database = Some(PostgresServer::of_this_run().empty());
+                Self { typist: home, served: None, database }
             }
             "subscribed" => {
                 load(&home);
                 let (running, receiver) = subscribed(&home);
                 let served = Served::new(&home, running, Answer::None);
-                Self { served: Some(Served { _receiver: Some(receiver), ..served }), typist: home }
+                let served = Some(Served { _receiver: Some(receiver), ..served });
+                Self { served, typist: home, database: None }
             }
             "visitor" | "approving" | "denying" | "reading" => {
                 load(&home);
@@ -70,7 +79,8 @@ impl Place {
                 };
                 let running = Server::start(typed(&home, &["serve", "--listen", "127.0.0.1:0"]));
                 let served = Served { reading: name == "reading", ..Served::new(&home, running, answer) };
-                Self { served: Some(Served { _owner_home: Some(home), ..served }), typist: Pdpp::new() }
+                let served = Some(Served { _owner_home: Some(home), ..served });
+                Self { served, typist: Pdpp::new(), database: None }
             }
             other => panic!("there is no place called {other}"),
         }
@@ -82,6 +92,9 @@ impl Place {
             (self.typist.path("").display().to_string().trim_end_matches('/').to_owned(), "~"),
             (env!("CARGO_BIN_EXE_pdpp").to_owned(), "/PATH/OF/pdpp"),
         ];
+        if let Some(database) = &self.database {
+            known.push((database.url(), "postgres://pdpp@127.0.0.1:PORT/archive"));
+        }
         if let Some(served) = &self.served {
             known.push((served.server.address().to_owned(), "127.0.0.1:PORT"));
             known.push((served.server.address().replace(':', "-"), "127.0.0.1-PORT"));
@@ -124,6 +137,7 @@ impl Place {
             ("HOME", home.trim_end_matches('/').to_owned()),
             ("LC_ALL", "C.UTF-8".to_owned()),
         ];
+        variables.extend(self.database.iter().map(|database| ("DATABASE", database.url())));
         if let Some(served) = &self.served {
             let url = format!("http://{}", served.server.address());
             variables.push(("OWNER", served.owner.clone()));

@@ -13,6 +13,7 @@ mod watched;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use pdpp_testkit::FreshDatabase;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -28,11 +29,25 @@ pub(crate) use server::Server;
 /// A fresh home for one test.
 pub(crate) struct Pdpp {
     home: TempDir,
+    database_url: Option<String>,
 }
 
 impl Pdpp {
     pub(crate) fn new() -> Self {
-        Self { home: tempfile::tempdir().unwrap() }
+        Self { home: tempfile::tempdir().unwrap(), database_url: None }
+    }
+
+    /// A machine whose data is in a database that was prepared for it; it has the key all nodes share.
+    pub(crate) fn over(database: &FreshDatabase) -> Self {
+        let pdpp = Self { database_url: Some(database.url()), ..Self::new() };
+        let private = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::create_dir_all(pdpp.data()).unwrap();
+        std::fs::set_permissions(pdpp.data(), private(0o700)).unwrap();
+        let key = pdpp.data().join("events.key");
+        std::fs::write(&key, [7; 32]).unwrap();
+        std::fs::set_permissions(&key, private(0o600)).unwrap();
+        pdpp.ok(&["migrate"]);
+        pdpp
     }
 
     /// With the sample archive loaded.
@@ -60,6 +75,7 @@ impl Pdpp {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
         command.args(args).env_clear().env("PDPP_DATA", self.data()).env("HOME", self.home.path());
+        command.envs(self.database_url.iter().map(|url| ("PDPP_DATABASE_URL", url)));
         command.stdin(Stdio::null());
         command
     }

@@ -184,13 +184,7 @@ async fn send(router: &Router, request: Request<Body>) -> Value {
 fn lines(range: std::ops::Range<usize>) -> String {
     let mut text = String::new();
     for number in range {
-        let mut dice = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let mut roll = |below: u64| {
-            dice ^= dice << 13;
-            dice ^= dice >> 7;
-            dice ^= dice << 17;
-            dice % below
-        };
+        let mut roll = dice(number);
         let line = json!({"key": format!("m_{number:07}"), "emitted_at": "2026-01-01T00:00:00Z", "data": {
             "id": format!("m_{number:07}"), "author": format!("author_{}", roll(AUTHORS)),
             "channel": format!("channel_{}", roll(40)), "text": self::text(number), "stars": roll(6),
@@ -201,10 +195,30 @@ fn lines(range: std::ops::Range<usize>) -> String {
     text
 }
 
+/// What is drawn for a message, in its order.
+fn dice(number: usize) -> impl FnMut(u64) -> u64 {
+    let mut dice = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move |below| {
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        dice % below
+    }
+}
+
+/// Who wrote a message.
+pub(crate) fn author(number: usize) -> String {
+    format!("author_{}", dice(number)(AUTHORS))
+}
+
 /// A message every minute and a half, more or less.
 fn sent_at(number: usize, later_micros: u64) -> String {
-    let micros = i64::try_from(number as u64 * 90_000_000 + later_micros).unwrap_or(0);
-    pdpp_wire::Instant::from_micros(1_600_000_000_000_000 + micros).to_rfc3339()
+    let later = i64::try_from(later_micros).unwrap_or(0);
+    pdpp_wire::Instant::from_micros(sent_at_micros(number) + later).to_rfc3339()
+}
+
+pub(crate) fn sent_at_micros(number: usize) -> i64 {
+    1_600_000_000_000_000 + i64::try_from(number as u64 * 90_000_000).unwrap_or(0)
 }
 
 fn manifest() -> Value {

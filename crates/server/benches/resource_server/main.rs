@@ -8,6 +8,7 @@
 
 mod archive;
 mod authorization;
+mod fts;
 mod ingest;
 mod measure;
 mod reads;
@@ -20,6 +21,7 @@ use crate::measure::Row;
 
 /// Benchmarks of the resource server.
 #[derive(Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct Args {
     /// A smoke run: 10 k and 100 k records instead of 100 k and 1 M
     #[arg(long)]
@@ -27,6 +29,9 @@ struct Args {
     /// Only what authorization costs
     #[arg(long)]
     authorization: bool,
+    /// Only search, at 100 k and 1 M passages, beside the bare index and FTS5
+    #[arg(long)]
+    search: bool,
     /// Only read pages, so many of them, for a profiler to look at
     #[arg(long, value_name = "N")]
     pages: Option<usize>,
@@ -39,7 +44,7 @@ struct Args {
     /// With `--searches`: the archive's size
     #[arg(long, default_value_t = 100_000, value_name = "RECORDS")]
     size: usize,
-    /// With `--searches`: where the archive stays from one run to the next
+    /// With `--search` or `--searches`: where archives stay from one run to the next
     #[arg(long, value_name = "DIRECTORY")]
     keep: Option<std::path::PathBuf>,
     /// Passed by `cargo bench`; means nothing here
@@ -63,6 +68,12 @@ fn main() {
             search::searches(&archive, count, args.only.as_deref()).await;
         });
     }
+    let search_sizes = if args.small { search::SMALL_SIZES } else { search::SIZES };
+    if args.search {
+        let (rows, described) = runtime.block_on(searched(search_sizes, args.keep.as_deref()));
+        println!("\n{described}");
+        return print(&rows);
+    }
     // One core, as the row says.
     let one_core = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let costs = one_core.expect("a runtime starts").block_on(authorization::rows());
@@ -74,22 +85,40 @@ fn main() {
         let small = Archive::make(sizes[0]).await;
         rows.push(ingest::against_bare_inserts(&small));
         let before = reads::measure(&small).await;
-        let (found_before, index_before) = search::measure(&small).await;
         drop(small);
         let large = Archive::make(sizes[1]).await;
         rows.push(ingest::against_bare_inserts(&large));
         let after = reads::measure(&large).await;
-        let (found_after, index_after) = search::measure(&large).await;
-        println!("\n{}\n{}", search::describe(&index_before), search::describe(&index_after));
+        drop(large);
         rows.extend(reads::against_engine(&before, sizes[0]));
         rows.extend(reads::against_engine(&after, sizes[1]));
         rows.extend(reads::growth(&before, &after, sizes));
-        rows.extend(search::rows(&found_before, sizes[0]));
-        rows.extend(search::rows(&found_after, sizes[1]));
-        rows.extend(search::growth(&found_before, &found_after, sizes));
+        let (found, described) = searched(search_sizes, None).await;
+        println!("\n{described}");
+        rows.extend(found);
         rows
     });
     print(&rows);
+}
+
+/// The rows of search, and what the indexes cost.
+async fn searched(sizes: [usize; 2], keep: Option<&std::path::Path>) -> (Vec<Row>, String) {
+    let (mut found, mut described) = (Vec::new(), Vec::new());
+    for size in sizes {
+        let archive = match keep {
+            Some(directory) => Archive::kept(directory.to_owned(), size).await,
+            None => Archive::make(size).await,
+        };
+        let (timings, index) = search::measure(&archive).await;
+        found.push(timings);
+        described.push(search::describe(&index));
+    }
+    let mut rows = Vec::new();
+    for (timings, size) in found.iter().zip(sizes) {
+        rows.extend(search::rows(timings, size));
+    }
+    rows.extend(search::growth(&found[0], &found[1], sizes));
+    (rows, described.join("\n"))
 }
 
 fn print(rows: &[Row]) {

@@ -109,7 +109,8 @@ async fn the_owner_removes_a_client_that_registered_itself() {
     let (tokens, other) =
         (desk.connect(&notes("continuous")).await, desk.connect(&notes("continuous")).await);
     let server = described(&desk, &Shelf::default()).await;
-    assert!(server.remove_client(&tokens.client_id.parse().unwrap()).await.unwrap());
+    let client_id = tokens.client_id.parse().unwrap();
+    assert!(server.forget_client(&owner_subject(), &client_id).await.unwrap());
     assert_ne!(desk.read(&tokens.access).await, "200 ok");
     desk.refresh(&tokens.client_id, tokens.refresh()).await.expect("400 invalid_client");
     assert_eq!(desk.read(&other.access).await, "200 ok");

@@ -23,5 +23,6 @@ mod hostile;
 mod html;
 mod login;
 mod narrowing;
+mod owners;
 mod passkeys;
 mod picker;

@@ -10,11 +10,11 @@ use crate::browser::{Browser, PASSPHRASE};
 use crate::desk::{Answer, Desk, request};
 
 /// Where pages can use passkeys, on a server known by its loopback address.
-fn origin(desk: &Desk) -> String {
+pub(crate) fn origin(desk: &Desk) -> String {
     desk.issuer.replace("127.0.0.1", "localhost")
 }
 
-async fn call(desk: &Desk, path: &str, session: Option<&str>, body: &Value) -> Answer {
+pub(crate) async fn call(desk: &Desk, path: &str, session: Option<&str>, body: &Value) -> Answer {
     let mut request = request("POST", path, None)
         .header("content-type", "application/json")
         .header("sec-fetch-site", "same-origin");

@@ -159,6 +159,9 @@ impl<'a> Batch<'a> {
         for (applied, (index, receipt_id)) in applied.into_iter().zip(places) {
             match applied {
                 Applied::Rejected(code) => self.reject(index, code, receipt_id, Some(code.when().to_owned())),
+                Applied::OverQuota(over) => {
+                    self.reject(index, Code::QuotaExceeded, receipt_id, Some(over.to_string()));
+                }
                 _ => self.receipt.records_accepted += 1,
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_store::{Disclosure, DisclosureFilter};
 
 use super::output::Printer;
@@ -33,7 +33,7 @@ pub(super) async fn run(
             () = tokio::time::sleep(EVERY) => {}
             () = &mut stop => return Ok(()),
         }
-        let mut new = personal.store().list_disclosures(&owner_subject(), &filter).await?;
+        let mut new = personal.store().list_disclosures(personal.subject(), &filter).await?;
         new.retain(|entry| !known.contains(&identity(entry)));
         new.reverse();
         printer.print_on(&new)?;

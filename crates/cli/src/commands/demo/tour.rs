@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use pdpp_auth::Issued;
-use pdpp_server::{Personal, Server, owner_subject};
+use pdpp_server::{Personal, Server};
 use pdpp_store::DisclosureFilter;
 use serde_json::Value;
 use tower::ServiceExt as _;
@@ -42,14 +42,14 @@ pub(super) async fn show(
     say(&format!("{}: {}", text(&refused, "/error/code"), text(&refused, "/error/message")))?;
     heading(6, "All of it is in your ledger")?;
     let filter = DisclosureFilter { limit: ENTRIES, ..DisclosureFilter::default() };
-    let mut entries = personal.store().list_disclosures(&owner_subject(), &filter).await?;
+    let mut entries = personal.store().list_disclosures(personal.subject(), &filter).await?;
     entries.reverse();
     audit::print_table(&entries)?;
     Ok(())
 }
 
 async fn show_holdings(personal: &Personal, issued: &Issued, took: Duration) -> anyhow::Result<()> {
-    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    let catalogue = personal.store().catalogue(personal.subject()).await?;
     let all = holdings::all(personal, &catalogue).await?;
     let total: u64 = all.iter().map(|held| held.records).sum();
     let seconds = took.as_secs_f32();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pdpp_auth::{GrantState, state_of_grant};
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_store::DisclosureFilter;
 use pdpp_wire::{Grant, Instant};
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(super) async fn look(personal: &Personal, now: Instant) -> Vec<Check> {
 }
 
 async fn grants(personal: &Personal, now: Instant) -> Vec<Check> {
-    let grants = match personal.authority().list(&owner_subject()).await {
+    let grants = match personal.authority().list(personal.subject()).await {
         Ok(grants) => grants,
         Err(error) => return vec![Check::wrong("grants", error.to_string(), "check the store: pdpp verify")],
     };
@@ -65,7 +65,7 @@ async fn clock(personal: &Personal, now: Instant) -> Check {
         return Check::wrong("clock", format!("it says {}", now.to_rfc3339()), fix);
     }
     let newest = DisclosureFilter { limit: 1, ..DisclosureFilter::default() };
-    match personal.store().list_disclosures(&owner_subject(), &newest).await {
+    match personal.store().list_disclosures(personal.subject(), &newest).await {
         Ok(entries) => match entries.first().filter(|entry| entry.at > now.plus_seconds(SLACK)) {
             Some(entry) => {
                 let said = format!(

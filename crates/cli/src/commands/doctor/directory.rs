@@ -8,8 +8,11 @@ use crate::screen::{quoted, size};
 /// Below this, writing may fail soon.
 const LITTLE: u64 = 256 << 20;
 
-pub(super) fn look(data: &Path) -> Vec<Check> {
+pub(super) fn look(data: &Path, has_database: bool) -> Vec<Check> {
     let shown = data.display();
+    if !data.exists() && has_database {
+        return vec![Check::note("directory", format!("{shown} is not there yet"), "`pdpp serve` makes it")];
+    }
     if !data.exists() {
         let fix = "load something with `pdpp import`, or look around with `pdpp demo`";
         return vec![Check::note("directory", format!("{shown} is not there yet"), fix)];
@@ -22,7 +25,7 @@ pub(super) fn look(data: &Path) -> Vec<Check> {
         )];
     }
     let mut checks = Vec::new();
-    if data.join("store.db").exists() {
+    if has_database || data.join("store.db").exists() {
         checks.push(Check::well("directory", shown.to_string()));
     } else {
         let fix = "load something with `pdpp import`";

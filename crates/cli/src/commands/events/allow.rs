@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::Args;
 use pdpp_auth::local_client_id;
 use pdpp_events::parse_callback_host;
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_wire::{ClientId, Grant};
 
 use crate::args::DataArgs;
@@ -48,12 +48,12 @@ impl std::str::FromStr for Host {
 }
 
 pub(super) async fn run(args: AllowArgs) -> anyhow::Result<()> {
-    let personal = Personal::open_existing(&args.data.path()?)?;
+    let personal = args.data.open().await?;
     let client_id = client(&personal, &args.client).await?;
     let Host(host) = &args.host;
     if args.remove {
         let (store, now) = (personal.store(), personal.clock().now());
-        match store.forbid_callback(&owner_subject(), &client_id, host, now).await? {
+        match store.forbid_callback(personal.subject(), &client_id, host, now).await? {
             Some(ended) => {
                 terminal::line(&format!(
                     "{client_id} is no longer told at {host}; {ended} subscriptions ended"
@@ -77,7 +77,7 @@ pub(crate) async fn allow_hosts(
 ) -> anyhow::Result<()> {
     for Host(host) in hosts {
         let now = personal.clock().now();
-        personal.store().allow_callback(&owner_subject(), client_id, host, now).await?;
+        personal.store().allow_callback(personal.subject(), client_id, host, now).await?;
     }
     Ok(())
 }
@@ -89,7 +89,7 @@ async fn client(personal: &Personal, named: &str) -> anyhow::Result<ClientId> {
     if store.find_client(&id).await?.is_some() {
         return Ok(id);
     }
-    let grants = store.list_grants(&owner_subject()).await?;
+    let grants = store.list_grants(personal.subject()).await?;
     let clients: Vec<ClientId> = grants
         .iter()
         .filter_map(|grant| Grant::parse(&grant.standing.document).ok())

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use clap::Args;
 use pdpp_access::{Clock as _, Secret};
 use pdpp_events::{SignatureFault, verify};
-use pdpp_server::{Personal, SystemClock, owner_subject};
+use pdpp_server::{Personal, SystemClock};
 use pdpp_wire::SubscriptionId;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -61,7 +61,7 @@ pub(super) async fn run(args: ListenArgs) -> anyhow::Result<()> {
     let secret = args.secret.map(Secret::presented);
     let personal = match secret {
         Some(_) => None,
-        None => Some(Personal::open_existing(&args.data.path()?)?),
+        None => Some(args.data.open().await?),
     };
     let listener =
         TcpListener::bind(args.listen).await.with_context(|| format!("cannot listen on {}", args.listen))?;
@@ -139,7 +139,7 @@ impl Receiver {
         let unknown = || "the event names no subscription of this data directory".to_owned();
         let named = event.pointer("/data/subscription_id").and_then(Value::as_str).ok_or_else(unknown)?;
         let id = SubscriptionId::parse(named).map_err(|_| unknown())?;
-        let found = personal.store().find_subscription(&owner_subject(), &id, None).await;
+        let found = personal.store().find_subscription(personal.subject(), &id, None).await;
         let found = found.map_err(|error| error.to_string())?.ok_or_else(unknown)?;
         let secrets = personal.webhook_secrets().map_err(|error| error.to_string())?;
         secrets.open(&id, &found.sealed_secret).ok_or_else(|| "the secret does not open".to_owned())

@@ -1,7 +1,7 @@
 //! `pdpp events list` and `show`.
 
 use anyhow::Context as _;
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_store::{StoredDelivery, StoredSubscription};
 use pdpp_wire::{DisabledReason, GrantId, Instant, StreamName, SubscriptionId};
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ const SHOWN: u32 = 20;
 
 pub(super) async fn list(personal: &Personal, as_json: bool) -> anyhow::Result<()> {
     let store = personal.store();
-    let subscriptions = store.list_subscriptions(&owner_subject(), None).await?;
-    let allowed = store.list_callbacks(&owner_subject()).await?;
+    let subscriptions = store.list_subscriptions(personal.subject(), None).await?;
+    let allowed = store.list_callbacks(personal.subject()).await?;
     if as_json {
         let hosts: Vec<Value> = allowed
             .iter()
@@ -71,8 +71,8 @@ fn streams(subscription: &StoredSubscription) -> String {
 
 pub(super) async fn one(personal: &Personal, id: &SubscriptionId, as_json: bool) -> anyhow::Result<()> {
     let store = personal.store();
-    let found = store.find_subscription(&owner_subject(), id, None).await?.with_context(|| unknown(id))?;
-    let deliveries = store.list_deliveries(&owner_subject(), id, SHOWN).await?;
+    let found = store.find_subscription(personal.subject(), id, None).await?.with_context(|| unknown(id))?;
+    let deliveries = store.list_deliveries(personal.subject(), id, SHOWN).await?;
     if as_json {
         let mut value = shown(&found);
         value["deliveries"] = deliveries.iter().map(attempt).collect();

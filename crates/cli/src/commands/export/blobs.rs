@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use pdpp_access::{Authorizer, BlobRequest, Connection};
 use pdpp_store::BlobSighting;
 
-use super::{Export, owner};
+use super::Export;
 
 /// Gives the bytes of an attachment piece by piece, at least once; false when they were never uploaded.
 pub(super) async fn read(
@@ -18,7 +18,7 @@ pub(super) async fn read(
         connection_id: Some(connection.connection_id.to_string()),
         connector_id: None,
     };
-    let plan = Authorizer::new(&owner(), export.catalogue).blob(&request)?;
+    let plan = Authorizer::new(&export.owner(), export.catalogue).blob(&request)?;
     let store = export.personal.store();
     let Some(sighting) = store.find_blob(&plan).await?.into_iter().next() else {
         return Ok(false);

@@ -6,7 +6,6 @@ use pdpp_access::Catalogue;
 use pdpp_auth::{
     DEFAULT_GRANT_SECONDS, DEFAULT_PURPOSE, GrantOrder, SelectionArgs, local_client_id, parse_selections,
 };
-use pdpp_server::{Personal, owner_subject};
 use pdpp_wire::{AccessMode, Instant};
 
 use super::choose::{self, Said};
@@ -65,9 +64,9 @@ pub(crate) struct CreateArgs {
 }
 
 pub(super) async fn run(mut args: CreateArgs) -> anyhow::Result<()> {
-    let personal = Personal::open_existing(&args.data.path()?)?;
+    let personal = args.data.open().await?;
     args.passphrase.require(&personal).await?;
-    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    let catalogue = personal.store().catalogue(personal.subject()).await?;
     let asked = args.client.is_none() || args.stream.is_empty();
     if asked {
         if !asking::is_answered() {
@@ -85,14 +84,14 @@ pub(super) async fn run(mut args: CreateArgs) -> anyhow::Result<()> {
             (said.client, said.stream, said.since, said.expires);
     }
     let order = order(&args, &catalogue, personal.clock().now())?;
-    let preview = personal.authority().preview_grants(&owner_subject(), &order).await?;
+    let preview = personal.authority().preview_grants(personal.subject(), &order).await?;
     let opened = holdings::opened_by(&preview, &personal, &catalogue).await?;
     terminal::note(&opens(&opened));
     if asked && !agreed()? {
         bail!("nothing was made");
     }
     let client_id = order.client_id.clone();
-    let made = personal.authority().create_grants(&owner_subject(), order).await?;
+    let made = personal.authority().create_grants(personal.subject(), order).await?;
     allow_hosts(&personal, &client_id, &args.callback_host).await?;
     issued::print(&made, args.json, &args.data.flag())
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::Context as _;
 use pdpp_auth::{GrantState, state_of_grant};
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_store::StoredGrant;
 use pdpp_wire::{AccessMode, Grant, GrantStream, Instant};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use super::grant_id;
 use crate::{holdings, terminal};
 
 pub(super) async fn list(personal: &Personal, as_json: bool) -> anyhow::Result<()> {
-    let grants = personal.authority().list(&owner_subject()).await?;
+    let grants = personal.authority().list(personal.subject()).await?;
     if as_json {
         let values: Vec<Value> = grants.iter().map(|grant| value(personal, grant)).collect();
         return terminal::json(&values);
@@ -38,7 +38,7 @@ fn row(personal: &Personal, stored: &StoredGrant) -> [String; 6] {
 }
 
 pub(super) async fn show(personal: &Personal, id: &str, as_json: bool) -> anyhow::Result<()> {
-    let stored = personal.authority().find(&owner_subject(), &grant_id(id)?).await?;
+    let stored = personal.authority().find(personal.subject(), &grant_id(id)?).await?;
     let stored = stored.with_context(|| format!("there is no grant '{id}'; `pdpp grant list` shows all"))?;
     if as_json {
         return terminal::json(&value(personal, &stored));
@@ -65,7 +65,7 @@ pub(super) async fn show(personal: &Personal, id: &str, as_json: bool) -> anyhow
         terminal::line(&format!("reads    {}", describe(stream)))?;
     }
     if state == GrantState::Active {
-        let catalogue = personal.store().catalogue(&owner_subject()).await?;
+        let catalogue = personal.store().catalogue(personal.subject()).await?;
         for held in holdings::opened_by(std::slice::from_ref(&grant), personal, &catalogue).await? {
             terminal::line(&format!(
                 "opens    {} records of {}/{} today",

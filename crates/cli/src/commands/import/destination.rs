@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use pdpp_access::ConnectionStatus;
-use pdpp_server::{Personal, owner_subject};
+use pdpp_server::Personal;
 use pdpp_store::{Admission, Ensured, ManifestOutcome, OnConflict, StateScope};
 use pdpp_wire::ConnectionId;
 use pdpp_wire::manifest::Manifest;
@@ -37,7 +37,7 @@ impl Destination {
     ) -> anyhow::Result<Self> {
         Admission::check_manifest(manifest)?;
         let on_conflict = if replace { OnConflict::Replace } else { OnConflict::Refuse };
-        let outcome = personal.store().put_manifest(&owner_subject(), manifest, on_conflict).await?;
+        let outcome = personal.store().put_manifest(personal.subject(), manifest, on_conflict).await?;
         if outcome == ManifestOutcome::Conflict {
             bail!(
                 "another manifest for '{}' is registered; say --replace to put this one in its place",
@@ -70,11 +70,11 @@ impl Destination {
             return Ok(self.connection_id.insert(known).clone());
         }
         let named = self.named.as_deref().or(self.account.as_deref());
-        let ensured = personal.store().ensure_connection(&owner_subject(), key, named).await?;
+        let ensured = personal.store().ensure_connection(personal.subject(), key, named).await?;
         if let (Ensured::One(connection), Some(account)) = (&ensured, &self.account) {
             let mut state = Map::new();
             state.insert(ACCOUNT.to_owned(), json!(account));
-            personal.store().put_state(&self.scope(&connection.connection_id), &state).await?;
+            personal.store().put_state(&self.scope(personal, &connection.connection_id), &state).await?;
         }
         match ensured {
             Ensured::One(connection) => Ok(self.connection_id.insert(connection.connection_id).clone()),
@@ -91,12 +91,12 @@ impl Destination {
         let Some(account) = &self.account else {
             return Ok(None);
         };
-        let catalogue = personal.store().catalogue(&owner_subject()).await?;
+        let catalogue = personal.store().catalogue(personal.subject()).await?;
         let source = catalogue.sources.iter().find(|source| source.key() == self.manifest.key());
         let connections = source.map(|source| source.connections.as_slice()).unwrap_or_default();
         for connection in connections {
             let writable = matches!(connection.status, ConnectionStatus::Active | ConnectionStatus::Draft);
-            let state = personal.store().get_state(&self.scope(&connection.connection_id)).await?;
+            let state = personal.store().get_state(&self.scope(personal, &connection.connection_id)).await?;
             if writable && state.streams.get(ACCOUNT).and_then(Value::as_str) == Some(account) {
                 return Ok(Some(connection.connection_id.clone()));
             }
@@ -104,9 +104,9 @@ impl Destination {
         Ok(None)
     }
 
-    fn scope(&self, connection_id: &ConnectionId) -> StateScope {
+    fn scope(&self, personal: &Personal, connection_id: &ConnectionId) -> StateScope {
         StateScope {
-            subject_id: owner_subject(),
+            subject_id: personal.subject().clone(),
             connector_key: self.manifest.key().clone(),
             connection_id: Some(connection_id.clone()),
             grant_id: None,

@@ -28,7 +28,8 @@ pub(crate) enum Step {
         stream: StreamName,
         key: RecordKey,
         media_type: String,
-        reply: oneshot::Sender<String>,
+        /// The blob, or none when there is no room for it.
+        reply: oneshot::Sender<Option<String>>,
     },
     Chunk(Bytes),
     BlobEnd,
@@ -183,7 +184,7 @@ impl Sink for Feed<'_> {
             return Ok(None);
         }
         self.send(Step::BlobEnd)?;
-        let blob_id = answer.blocking_recv().map_err(|_| Stop)?;
+        let Some(blob_id) = answer.blocking_recv().map_err(|_| Stop)? else { return Ok(None) };
         let text = match kept.held {
             Some(held) => self.document_text(attachment, held)?,
             None => None,

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use indicatif::ProgressBar;
 use pdpp_import::{Claim, Complaint, Format, Item, Jsonl, Stop, Tree};
-use pdpp_server::{Personal, owner_subject};
-use pdpp_store::{Applied, BlobBinding, BlobWriter, WriteTarget};
-use pdpp_wire::Instant;
+use pdpp_server::Personal;
+use pdpp_store::{Applied, BlobBinding, BlobWriter, StoreError, WriteTarget};
 use pdpp_wire::manifest::Manifest;
+use pdpp_wire::{Code, Instant};
 use tokio::sync::{mpsc, oneshot};
 
 use super::batches::Batch;
@@ -81,7 +81,7 @@ pub(crate) async fn store(
             Step::Blob { stream, key, media_type, reply } => {
                 let connection_id = destination.connection_id(personal).await?;
                 let binding = BlobBinding {
-                    subject_id: owner_subject(),
+                    subject_id: personal.subject().clone(),
                     connection_id,
                     stream,
                     record_key: key,
@@ -97,10 +97,20 @@ pub(crate) async fn store(
             }
             Step::BlobEnd => {
                 if let Some(OpenBlob { writer, binding, reply }) = blob.take() {
-                    let kept = writer.finish(binding).await?;
-                    receipt.count_blob();
+                    let place = format!("{} {}", binding.stream, binding.record_key);
+                    let kept = match writer.finish(binding).await {
+                        // The record may fit without what is attached to it.
+                        Err(StoreError::OverQuota(over)) => {
+                            receipt.complain(Complaint::new(place, Code::QuotaExceeded, over.to_string()));
+                            None
+                        }
+                        kept => Some(kept?.blob_id.to_string()),
+                    };
+                    if kept.is_some() {
+                        receipt.count_blob();
+                    }
                     // A reader that went away needs no answer.
-                    let _ = reply.send(kept.blob_id.to_string());
+                    let _ = reply.send(kept);
                 }
             }
             Step::BlobAbandoned => blob = None,
@@ -112,7 +122,7 @@ pub(crate) async fn store(
 struct OpenBlob {
     writer: Box<dyn BlobWriter>,
     binding: BlobBinding,
-    reply: oneshot::Sender<String>,
+    reply: oneshot::Sender<Option<String>>,
 }
 
 async fn store_batch(
@@ -123,11 +133,17 @@ async fn store_batch(
 ) -> anyhow::Result<()> {
     let connection_id = destination.connection_id(personal).await?;
     receipt.connected(&connection_id);
-    let target = WriteTarget { subject_id: owner_subject(), connection_id, stream: stream.clone() };
+    let target =
+        WriteTarget { subject_id: personal.subject().clone(), connection_id, stream: stream.clone() };
     let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
     for (applied, key) in personal.store().apply(&target, records).await?.into_iter().zip(keys) {
-        if let Applied::Rejected(code) = applied {
-            receipt.complain(Complaint::new(format!("{stream} {key}"), code, code.advice()));
+        let place = || format!("{stream} {key}");
+        match applied {
+            Applied::Rejected(code) => receipt.complain(Complaint::new(place(), code, code.advice())),
+            Applied::OverQuota(over) => {
+                receipt.complain(Complaint::new(place(), Code::QuotaExceeded, over.to_string()));
+            }
+            Applied::Added | Applied::Updated | Applied::Unchanged | Applied::Deleted => {}
         }
         receipt.note(&stream, applied);
     }

@@ -56,7 +56,7 @@ impl Receipt {
             Applied::Added => &mut counts.added,
             Applied::Updated | Applied::Deleted => &mut counts.updated,
             Applied::Unchanged => &mut counts.unchanged,
-            Applied::Rejected(_) => &mut counts.rejected,
+            Applied::Rejected(_) | Applied::OverQuota(_) => &mut counts.rejected,
         } += 1;
     }
 

@@ -53,7 +53,9 @@ pub(super) fn of(action: &str, source: &Source, words: Vec<String>, mut flags: V
     let mut places = Vec::new();
     match &source.place {
         Place::Server(url) => places.push(url.clone()),
-        Place::Directory(path) => flags.push(("data", Some(path.clone()))),
+        Place::Directory(path, subject) => {
+            flags.extend([("data", Some(path.clone())), ("subject", subject.clone())]);
+        }
     }
     flags.push(("cache-root", source.cache_root.clone()));
     let mut written = Vec::new();

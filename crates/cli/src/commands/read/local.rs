@@ -1,10 +1,9 @@
 //! The owner's own data directory, read without a server.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use pdpp_client::{Bearer, Client, FixedBearer, Limits};
-use pdpp_server::{LocalOwner, Personal, in_process, owner_subject};
+use pdpp_server::{LocalOwner, Personal, in_process};
 use pdpp_store::Door;
 
 use super::target::wrong;
@@ -14,14 +13,16 @@ use crate::passphrase::PassphraseArgs;
 
 /// A client of the directory with its owner's authority, and what the directory holds. Where there is a passphrase, it is
 /// asked for: what is read this way is everything.
-pub(super) async fn client(data: &Path, passphrase: PassphraseArgs) -> anyhow::Result<(Client, Holdings)> {
-    let personal = Personal::open_existing(data)?;
-    passphrase.require(&personal).await?;
-    let (owner, secret) = LocalOwner::open(&personal);
-    let router = owner.router(&personal).await?;
+pub(super) async fn client(
+    personal: &Personal,
+    passphrase: PassphraseArgs,
+) -> anyhow::Result<(Client, Holdings)> {
+    passphrase.require(personal).await?;
+    let (owner, secret) = LocalOwner::open(personal);
+    let router = owner.router(personal).await?;
     let bearer = Arc::new(FixedBearer(Bearer::new(secret.reveal())));
-    let catalogue = personal.store().catalogue(&owner_subject()).await?;
-    let held = holdings::all(&personal, &catalogue).await?;
+    let catalogue = personal.store().catalogue(personal.subject()).await?;
+    let held = holdings::all(personal, &catalogue).await?;
     let client =
         Client::in_process(in_process(router, Door::Cli), "http://localhost", bearer, Limits::default());
     Ok((client, Holdings(held)))

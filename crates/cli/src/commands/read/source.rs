@@ -11,6 +11,7 @@ use super::output::{self, Format};
 use super::target::wrong;
 use crate::credential::CacheArgs;
 use crate::exit::{EndCode, Ended};
+use crate::kept::KeptArgs;
 use crate::passphrase::PassphraseArgs;
 
 /// Which server, and how its answer is shown.
@@ -23,6 +24,9 @@ pub(super) struct SourceArgs {
     /// Read your own data in this directory, as its owner; no server and no grant is needed
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     data: Option<PathBuf>,
+
+    #[command(flatten)]
+    kept: KeptArgs,
 
     #[command(flatten)]
     passphrase: PassphraseArgs,
@@ -44,8 +48,8 @@ pub(super) struct SourceArgs {
 pub(super) enum Place {
     /// A server's address.
     Server(String),
-    /// A data directory.
-    Directory(String),
+    /// A data directory, and whose data in it when that was said.
+    Directory(String, Option<String>),
 }
 
 /// A server with a credential for it, or a data directory.
@@ -74,11 +78,13 @@ impl SourceArgs {
     /// the only connected server, that over the address `pdpp serve` has by default.
     pub(super) async fn connect(&self, word: Option<String>) -> anyhow::Result<Source> {
         if let Some(data) = &self.data {
-            let (client, holdings) = local::client(data, self.passphrase).await?;
+            let personal = self.kept.open(data).await?;
+            let (client, holdings) = local::client(&personal, self.passphrase).await?;
             let whole = std::path::absolute(data).unwrap_or_else(|_| data.clone());
+            let subject = self.kept.subject().map(ToString::to_string);
             return Ok(Source {
                 client,
-                place: Place::Directory(whole.display().to_string()),
+                place: Place::Directory(whole.display().to_string(), subject),
                 holdings: Some(holdings),
                 cache_root: None,
             });
@@ -139,7 +145,7 @@ impl Source {
     /// What people call it.
     pub(super) fn name(&self) -> &str {
         match &self.place {
-            Place::Server(name) | Place::Directory(name) => name,
+            Place::Server(name) | Place::Directory(name, _) => name,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use pdpp_auth::{GrantOrder, GrantState, SelectionArgs, local_client_id, parse_selections, state_of_grant};
-use pdpp_server::{LocalGrants, Personal, owner_subject};
+use pdpp_server::{CONFIG_FILE, ConfigFile, LocalGrants, Personal, owner_subject};
 use pdpp_wire::{AccessMode, Grant, GrantId, Instant};
 
 use super::{HostName, SetupArgs, provider};
@@ -29,7 +29,7 @@ impl Source {
     pub(super) async fn take_back(&self) -> anyhow::Result<()> {
         let Some(personal) = &self.personal else { return Ok(()) };
         for id in &self.made {
-            personal.authority().revoke(&owner_subject(), id).await?;
+            personal.authority().revoke(personal.subject(), id).await?;
         }
         Ok(())
     }
@@ -42,7 +42,8 @@ pub(super) async fn choose(args: &SetupArgs) -> anyhow::Result<Source> {
         return Ok(Source { arguments, said: None, made: Vec::new(), personal: None });
     }
     let data = args.data.path()?;
-    let personal = Personal::open_existing(&data)?;
+    let personal = args.data.open().await?;
+    known_to_others(args, &personal)?;
     let (ids, made) = if args.grant.is_empty() {
         let own = if args.stream.is_empty() { only_grant(&personal, args).await? } else { None };
         match own {
@@ -62,6 +63,9 @@ pub(super) async fn choose(args: &SetupArgs) -> anyhow::Result<Source> {
         .ok()
         .context("the data directory's name cannot be written as text")?;
     let mut arguments = ["mcp", "--data", data.as_str()].map(str::to_owned).to_vec();
+    if *personal.subject() != owner_subject() {
+        arguments.extend(["--subject".to_owned(), personal.subject().to_string()]);
+    }
     for id in &ids {
         arguments.extend(["--grant".to_owned(), id.to_string()]);
     }
@@ -72,6 +76,20 @@ pub(super) async fn choose(args: &SetupArgs) -> anyhow::Result<Source> {
     );
     let made = if made { ids } else { Vec::new() };
     Ok(Source { arguments, said: Some(said), made, personal: Some(personal) })
+}
+
+/// The assistant's process gets neither this one's flags nor its variables, and a password belongs in no entry.
+fn known_to_others(args: &SetupArgs, personal: &Personal) -> anyhow::Result<()> {
+    let file = ConfigFile::read(personal.data())?.store(personal.data())?;
+    if args.data.kept.config(personal.data())?.database == file.database {
+        return Ok(());
+    }
+    let place = personal.data().join(CONFIG_FILE);
+    let message = format!(
+        "the assistant would not find the database: write database_url or database_url_file into {} first",
+        place.display()
+    );
+    Err(Usage(message).into())
 }
 
 /// Makes a grant for what was said, or is said now on a terminal.
@@ -87,7 +105,7 @@ async fn make(args: &SetupArgs, personal: &Personal) -> anyhow::Result<Vec<Grant
         return Err(Usage(NOTHING_TO_READ.to_owned()).into());
     }
     args.passphrase.require(personal).await?;
-    let catalogue = personal.store().catalogue(&owner_subject()).await?;
+    let catalogue = personal.store().catalogue(personal.subject()).await?;
     if is_asked {
         choose::missing(&mut said, personal, &catalogue).await?;
     }
@@ -107,7 +125,7 @@ async fn make(args: &SetupArgs, personal: &Personal) -> anyhow::Result<Vec<Grant
     let selections = parse_selections(&catalogue, &selection)?;
     let expires_at = ends(said.expires.as_deref(), now)?;
     let order = GrantOrder { client_id: local_client_id(client_name(args.host)), selections, expires_at };
-    let issued = personal.authority().create_grants(&owner_subject(), order).await?;
+    let issued = personal.authority().create_grants(personal.subject(), order).await?;
     terminal::note(&opens(&holdings::opened_by(&issued.grants, personal, &catalogue).await?));
     Ok(issued.grants.into_iter().map(|grant| grant.grant_id).collect())
 }
@@ -117,7 +135,7 @@ async fn only_grant(personal: &Personal, args: &SetupArgs) -> anyhow::Result<Opt
     let client = local_client_id(client_name(args.host));
     let now = personal.clock().now();
     let mut found = Vec::new();
-    for stored in personal.authority().list(&owner_subject()).await? {
+    for stored in personal.authority().list(personal.subject()).await? {
         let own = Grant::parse(&stored.standing.document).is_ok_and(|grant| {
             grant.client.client_id == client && grant.access_mode == AccessMode::Continuous
         });
