@@ -3,6 +3,7 @@
 
 use anyhow::Result;
 
+use crate::postgres::{self, RunningPostgres};
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -12,14 +13,31 @@ use crate::workspace::Workspace;
 /// `pdpp-cli`, the `formats` benchmark of `pdpp-import` and the `events` benchmark of `pdpp-events`. Timings vary from machine to machine, so each row is a ratio of two things measured in the same run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
+    /// Measure this store beside the other, and how its cost grows, instead of everything else.
+    #[arg(long, value_enum)]
+    store: Option<Store>,
     /// Passed to the benchmark as they are; `cargo xtask bench -- --help` lists what it takes.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     arguments: Vec<String>,
 }
 
+/// A store that is measured by itself.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Store {
+    /// A Postgres that is installed by name and started in a temporary directory.
+    Postgres,
+}
+
 pub(crate) fn bench(workspace: &Workspace, options: &Options) -> Result<()> {
-    let one_part =
-        options.arguments.iter().any(|argument| argument == "--pages" || argument == "--authorization");
+    if let Some(Store::Postgres) = options.store {
+        let database = RunningPostgres::start_durable()?;
+        let mut bench =
+            workspace.cargo(["bench", "--locked", "-p", "pdpp-server", "--bench", "stores", "--"]);
+        return process::run(bench.args(&options.arguments).env(postgres::VARIABLE, database.url()));
+    }
+    let one_part = options.arguments.iter().any(|argument| {
+        ["--pages", "--authorization", "--search", "--searches"].contains(&argument.as_str())
+    });
     let benches: &[(&str, &str)] = if one_part {
         &[("pdpp-server", "resource_server")]
     } else {

@@ -19,9 +19,13 @@ mod fix;
 mod fuzz;
 mod generate;
 mod http;
+mod nodes;
 mod npm;
+mod objects;
 mod owner;
+mod postgres;
 mod process;
+mod promises;
 mod recall;
 mod server;
 mod test;
@@ -41,7 +45,7 @@ use crate::workspace::Workspace;
 ///
 /// `cargo xtask test` is what CI runs, and all it runs. Tools it needs are installed by name into
 /// `.xtask/` inside the repository; nothing else on the machine changes, except that missing
-/// Debian packages for Python environments, npm and Chromium are installed when you are root.
+/// Debian packages for Python environments, npm, Chromium and Postgres are installed when you are root.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 pub(crate) struct Cli {
@@ -59,7 +63,13 @@ enum Task {
     Generate(generate::Options),
     Fuzz(fuzz::Options),
     Bench(bench::Options),
+    /// Keep objects in an S3-compatible server that is not ours: what every place for them promises.
+    ///
+    /// Installs the pinned server into `.xtask/venv`, starts it on a free port, and runs the tests that need it.
+    Objects,
     Recall(recall::Options),
+    Postgres(postgres::Options),
+    Nodes(nodes::Options),
     /// Run the official MCP conformance suite against our HTTP endpoint and authorization server.
     ///
     /// Installs the pinned suite into `.xtask/npm` and judges both revisions of the protocol by
@@ -95,7 +105,10 @@ fn dispatch(cli: Cli) -> Result<()> {
         Task::Generate(options) => generate::generate(&workspace, &options),
         Task::Fuzz(options) => fuzz::fuzz(&workspace, &options),
         Task::Bench(options) => bench::bench(&workspace, &options),
+        Task::Objects => objects::objects(&workspace),
         Task::Recall(options) => recall::recall(&workspace, &options),
+        Task::Postgres(options) => postgres::postgres(&workspace, &options),
+        Task::Nodes(options) => nodes::nodes(&workspace, &options),
         Task::Conformance => conformance::conformance(&workspace),
         Task::Clients => clients::clients(&workspace),
         Task::Browser(options) => browser::browser(&workspace, &options),

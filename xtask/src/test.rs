@@ -7,12 +7,15 @@ use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 
 use crate::workspace::Workspace;
-use crate::{browser, clients, conformance, coverage, fuzz, generate, process, recall, tidy, tools};
+use crate::{
+    browser, clients, conformance, coverage, fuzz, generate, nodes, objects, postgres, process, promises,
+    recall, tidy, tools,
+};
 
 /// Run everything CI runs; the first failure stops it.
 ///
-/// The steps, in order: fmt, clippy, docs, tidy, deny, generate, rows, nextest, doctests, recall,
-/// conformance, clients, browser, fuzz. The last lines are a table of what ran and how long it took. A failure names the command that repeats it.
+/// The steps, in order: fmt, clippy, docs, tidy, deny, generate, rows, nextest, doctests, objects,
+/// nodes, recall, conformance, clients, browser, fuzz. The last lines are a table of what ran and how long it took. A failure names the command that repeats it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Leave a step out; repeat for several.
@@ -39,10 +42,14 @@ enum Step {
     Generate,
     /// Every requirement row is named by a test.
     Rows,
-    /// Every test.
+    /// Every test that needs nothing but the repository.
     Nextest,
     /// Examples in documentation.
     Doctests,
+    /// Objects kept in an S3-compatible server that is not ours.
+    Objects,
+    /// Nodes and their database are killed under load.
+    Nodes,
     /// Known things are found first by the search of a live server.
     Recall,
     /// The official MCP suite against our HTTP endpoint and authorization server.
@@ -80,6 +87,8 @@ impl Step {
             Self::Doctests => {
                 process::run(&mut workspace.cargo(["test", "--workspace", "--doc", "--locked"]))
             }
+            Self::Objects => objects::objects(workspace),
+            Self::Nodes => nodes::nodes(workspace, &nodes::Options::default()),
             Self::Recall => recall::recall(workspace, &recall::Options::of_known_items(workspace)),
             Self::Conformance => conformance::conformance(workspace),
             Self::Clients => clients::clients(workspace),
@@ -97,12 +106,17 @@ fn deny(workspace: &Workspace) -> Result<()> {
     process::run(&mut command)
 }
 
-/// Says nothing about tests that pass, and everything about those that fail.
+/// Says nothing about tests that pass, and everything about those that fail. The store's promises are checked on a
+/// real Postgres too, which lives as long as this step.
 fn nextest(workspace: &Workspace) -> Result<()> {
+    let database = postgres::RunningPostgres::start()?;
     let mut command = tools::NEXTEST.command(workspace)?;
     command.args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]);
+    // These have a step of their own, which starts the server they need.
+    command.args(["-E", &format!("not {}", objects::TESTS)]);
     command.args(["--status-level", "slow", "--final-status-level", "fail", "--failure-output", "immediate"]);
-    process::run(&mut command)
+    process::run(command.env(postgres::VARIABLE, database.url()))?;
+    promises::promises(workspace)
 }
 
 pub(crate) fn test(workspace: &Workspace, options: &Options) -> Result<()> {
@@ -188,14 +202,14 @@ mod tests {
     #[test]
     fn every_step_runs_unless_asked_otherwise() {
         let all = selected(&Options { skip: vec![], only: vec![] });
-        let expected = "fmt clippy docs tidy deny generate rows nextest doctests recall conformance clients browser fuzz";
+        let expected = "fmt clippy docs tidy deny generate rows nextest doctests objects nodes recall conformance clients browser fuzz";
         assert_eq!(all.join(" "), expected);
     }
 
     #[test]
     fn skip_leaves_out_and_only_picks() {
         let without = selected(&Options { skip: vec![Step::Fuzz, Step::Deny], only: vec![] });
-        assert!(!without.contains(&"fuzz".to_owned()) && without.len() == 12);
+        assert!(!without.contains(&"fuzz".to_owned()) && without.len() == 14);
         assert_eq!(selected(&Options { skip: vec![], only: vec![Step::Tidy] }), ["tidy"]);
     }
 

@@ -47,20 +47,22 @@ impl Workspace {
         command
     }
 
-    /// Builds `pdpp` and returns the executable's path.
+    /// Builds `pdpp` and returns the executable's path. A test is built beside it: only then do features that tests ask
+    /// for count, and without them every dependency would be compiled a second time.
     pub(crate) fn build_pdpp(&self) -> Result<PathBuf> {
-        self.build("--bin", "pdpp")
+        self.build(&["--bin", "pdpp", "--test", "shared"], "pdpp")
     }
 
     /// Builds an example and returns the executable's path.
     pub(crate) fn build_example(&self, name: &str) -> Result<PathBuf> {
-        self.build("--example", name)
+        self.build(&["--example", name], name)
     }
 
     /// The test profile and the whole workspace's features make its dependencies the ones the
     /// tests link, so nothing is compiled for this alone.
-    fn build(&self, kind: &str, name: &str) -> Result<PathBuf> {
-        let mut build = self.cargo(["build", "--locked", "--workspace", kind, name, "--profile", "test"]);
+    fn build(&self, targets: &[&str], name: &str) -> Result<PathBuf> {
+        let mut build = self.cargo(["build", "--locked", "--workspace", "--profile", "test"]);
+        build.args(targets);
         build.arg("--message-format=json-render-diagnostics").stderr(std::process::Stdio::inherit());
         let messages = process::capture(&mut build)?;
         find_executable(&messages, name)

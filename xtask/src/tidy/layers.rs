@@ -3,7 +3,7 @@
 //! | Layer | May name | Never names |
 //! |---|---|---|
 //! | meaning | `wire` and pure libraries; `access` also `evidence` | runtimes, servers, clients, databases |
-//! | ports | meaning; `client` and `egress` also hyper and rustls | each other, databases, axum |
+//! | ports | meaning; `client`, `egress` and `objects` also hyper and rustls | each other, databases, axum |
 //! | adapters | meaning and ports | one another, except `web` → `auth` |
 //! | assembly | everything below | – |
 //!
@@ -26,7 +26,7 @@ enum Layer {
 fn layer_of(folder: &str) -> Option<Layer> {
     Some(match folder {
         "wire" | "evidence" | "access" => Layer::Meaning,
-        "store" | "client" | "egress" => Layer::Port,
+        "store" | "client" | "egress" | "objects" => Layer::Port,
         "store-sqlite" | "store-postgres" | "search" | "import" | "mcp" | "auth" | "api" | "web"
         | "events" => Layer::Adapter,
         "server" | "cli" => Layer::Assembly,
@@ -109,13 +109,17 @@ fn refuse_foreign(folder: &str, layer: Layer, name: &str) -> Option<&'static str
     if is_one_of(name, &["rmcp"]) && folder != "mcp" {
         return Some("only `pdpp-mcp` knows rmcp");
     }
+    if is_one_of(name, &["object_store"]) && folder != "objects" {
+        return Some("only `pdpp-objects` knows object_store");
+    }
     match layer {
         Layer::Meaning if is_one_of(name, &MACHINERY) => Some("meaning does no I/O"),
         Layer::Port if is_one_of(name, &["axum"]) => Some("a port knows no web framework"),
         Layer::Port
-            if !["client", "egress"].contains(&folder) && is_one_of(name, &["reqwest", "tower", "hyper"]) =>
+            if !["client", "egress", "objects"].contains(&folder)
+                && is_one_of(name, &["reqwest", "tower", "hyper"]) =>
         {
-            Some("only `pdpp-client` and `pdpp-egress` among the ports speak HTTP")
+            Some("only `pdpp-client`, `pdpp-egress` and `pdpp-objects` among the ports speak HTTP")
         }
         _ => None,
     }
@@ -164,6 +168,9 @@ mod tests {
         refused("pdpp-egress", "axum", "web framework");
         allowed("pdpp-egress", &["pdpp-access", "pdpp-wire", "hyper", "hyper-util", "rustls"]);
         allowed("pdpp-store", &["pdpp-access", "async-trait"]);
+        refused("pdpp-objects", "pdpp-store", "never another port");
+        refused("pdpp-objects", "axum", "web framework");
+        allowed("pdpp-objects", &["pdpp-access", "pdpp-wire", "hyper", "hyper-rustls", "object_store"]);
     }
 
     #[test]
@@ -179,6 +186,12 @@ mod tests {
         refused("pdpp-server", "rusqlite", "know SQL");
         refused("pdpp-cli", "tokio-postgres", "know SQL");
         allowed("pdpp-store-sqlite", &["rusqlite", "pdpp-store"]);
+    }
+
+    #[test]
+    fn only_the_objects_know_their_library() {
+        refused("pdpp-store-sqlite", "object_store", "knows object_store");
+        allowed("pdpp-store-postgres", &["pdpp-objects"]);
     }
 
     #[test]
