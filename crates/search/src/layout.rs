@@ -60,7 +60,7 @@ impl Layout {
         let name = words(IndexRecordOption::Basic, false);
         let layout = Self {
             text: schema.add_text_field("text", text),
-            // Frequencies, because pruning works only where every term has them.
+            // Frequencies, because how often a word occurs counts in either field.
             surface: schema.add_text_field("surface", words(IndexRecordOption::WithFreqs, false)),
             scope: schema.add_text_field("scope", name.clone().set_fast("raw")),
             record: schema.add_u64_field("record", INDEXED | FAST),

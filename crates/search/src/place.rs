@@ -39,11 +39,16 @@ impl StreamPlace {
 
     /// The number of one record. Two records of one number would be one to the index: with 64 bits
     /// that takes billions of records, and what is found is read again from the store by its key.
+    ///
+    /// It is the number of its stream and that of its key, added: without the former, records are told apart by
+    /// their keys alone, whatever id a connection was given.
     pub(crate) fn record(&self, key: &RecordKey) -> u64 {
-        let [subject, connection, stream] = self.parts();
-        let digest = digest("record", &[subject, connection, stream, key.as_str()]);
-        let (eight, _) = digest.split_first_chunk::<8>().expect("a digest has 32 bytes");
-        u64::from_le_bytes(*eight)
+        self.first().wrapping_add(number(digest("record", &[key.as_str()])))
+    }
+
+    /// What the numbers of all its records have in common.
+    pub(crate) fn first(&self) -> u64 {
+        number(digest("records", &self.parts()))
     }
 
     fn parts(&self) -> [&str; 3] {
@@ -54,6 +59,11 @@ impl StreamPlace {
 /// The term all passages of a connection share.
 pub(crate) fn connection_term(subject_id: &SubjectId, connection_id: &ConnectionId) -> String {
     short(digest("connection", &[subject_id.as_str(), connection_id.as_str()]))
+}
+
+fn number(digest: [u8; 32]) -> u64 {
+    let (eight, _) = digest.split_first_chunk::<8>().expect("a digest has 32 bytes");
+    u64::from_le_bytes(*eight)
 }
 
 fn short(digest: [u8; 32]) -> String {
@@ -96,5 +106,15 @@ mod tests {
             assert_eq!(scope.len(), SCOPE_CHARS);
             assert!(!scopes[..index].contains(scope));
         }
+    }
+
+    #[test]
+    fn records_are_told_apart_by_their_keys_whatever_their_connection_is_called() {
+        let key = |key: &str| RecordKey::parse(key).unwrap();
+        let (one, other) = (place("con_1", "notes"), place("con_2", "notes"));
+        assert_ne!(one.record(&key("a")), other.record(&key("a")));
+        assert_ne!(one.record(&key("a")), one.record(&key("b")));
+        let of_key = |place: &StreamPlace| place.record(&key("a")).wrapping_sub(place.first());
+        assert_eq!(of_key(&one), of_key(&other));
     }
 }

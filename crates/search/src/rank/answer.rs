@@ -43,9 +43,8 @@ impl<'a> Answer<'a> {
     pub(crate) fn place_after(&self, placed: &mut Vec<Placed<'a>>, records: Range<usize>, most: usize) {
         let mut next: Vec<_> = records.map(|index| self.place(index, &self.credits.records[index])).collect();
         next.retain(|placed| placed.score > 0.0 && !placed.credit.is_out);
-        next.sort_unstable_by(|one, other| {
-            self.compare(one, other).then(one.credit.record.cmp(&other.credit.record))
-        });
+        let number = |one: &Placed<'_>| self.view.scopes.parts[one.credit.part].key_number(one.credit.record);
+        next.sort_unstable_by(|one, other| self.compare(one, other).then(number(one).cmp(&number(other))));
         let (mut scored, mut is_full) = (Vec::new(), placed.len() >= most);
         for mut one in next {
             self.matching(one.credit, &mut scored);

@@ -1,28 +1,22 @@
 //! Finds the passages worth scoring.
 //!
-//! The wide pass is the engine's own: a union of terms with plain BM25, in which blocks that cannot reach
-//! the best so far are skipped. It works in 32 bits and sums in an order the files decide, so whatever
-//! comes within rounding of the limit is kept, and cut later by exact scores.
+//! A wide pass takes the best by plain BM25 ([`super::wide`]); passages with a phrase, with every word, or with the
+//! query as it was typed are candidates whatever it thinks of them.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use pdpp_access::SearchOrder;
-use tantivy::query::{
-    Bm25StatisticsProvider, BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery,
-};
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, TERMINATED, Term};
+use tantivy::{DocId, TERMINATED};
 
 use super::View;
 use super::bonus::Verbatim;
 use super::filter::Filter;
 use super::groups::{Group, Matches};
-use super::lookup::Lookup;
-use super::start::StartingAt;
 use super::terms::PlanTerm;
-use super::top::{MARGIN, Tie, Top, tie};
+use super::top::{Tie, Top, tie};
 use super::whole::DRIVEN;
+use super::wide::{WeightedTerm, offer_best};
 use crate::SearchError;
 use crate::segments::DocAt;
 
@@ -30,23 +24,20 @@ use crate::segments::DocAt;
 pub(crate) const LIMIT: usize = 250;
 /// Of those, how many are ranked before the others, by exact scores and with their neighbours. Few pages are asked
 /// for that need more, and what the wide pass puts behind a hundred others is hardly ever the best.
-const FIRST: usize = 100;
+pub(crate) const FIRST: usize = 100;
 /// Passages with every word that are candidates whatever the wide pass thinks of them.
 const MAX_WHOLE: usize = 100;
 /// What an actor's name counts in the wide pass.
 const ACTOR_WEIGHT: f64 = 0.6;
-/// The engine's own constants.
-pub(crate) const WIDE_K1: f64 = 1.2;
-pub(crate) const WIDE_B: f64 = 0.75;
-/// The length of a usual passage in words. Fixed, because the true average would tell of other records.
-pub(crate) const USUAL_LENGTH: f64 = 20.0;
 
 /// Passages that may be hits, each with its part, and whether these are all.
 pub(crate) struct Candidates {
     /// Those that are ranked first.
     pub(crate) docs: Vec<(usize, DocAt)>,
-    /// Those that come after all hits that come of the first.
+    /// Those that come after all hits that come of the first, as far as they were looked for.
     pub(crate) later: Vec<(usize, DocAt)>,
+    /// Whether there are such, found or not.
+    pub(crate) has_later: bool,
     /// What a passage that is not among the first has in the wide pass at most.
     pub(crate) threshold: f64,
     pub(crate) is_complete: bool,
@@ -54,19 +45,21 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
+    /// The wide pass goes to `width`, the first or all.
     pub(crate) fn find(
         view: &View<'_>,
         groups: &[Group],
         verbatim: &Verbatim,
-        whole: Option<Vec<(DocAt, usize)>>,
+        whole: &[(DocAt, usize)],
         order: SearchOrder,
+        width: usize,
     ) -> Result<Self, SearchError> {
         let (filter, rarest) = Filter::new(view, groups)?;
         let finder = Finder { view, groups, filter: &filter };
-        let Wide { mut docs, later, threshold, mut is_complete } = match (order, rarest) {
+        let Wide { mut docs, later, has_later, threshold, mut is_complete } = match (order, rarest) {
             (SearchOrder::Newest, _) => finder.newest()?,
             (_, Some(group)) if group.count <= DRIVEN as u64 => Wide::all(finder.all_of(group)?),
-            _ => finder.best()?,
+            _ => finder.best(width)?,
         };
         if order == SearchOrder::Relevance {
             for group in groups.iter().filter(|group| group.scores()) {
@@ -78,7 +71,7 @@ impl Candidates {
                     is_complete &= finder.add_frequent(all, &mut docs);
                 }
             }
-            docs.extend(finder.whole(whole.unwrap_or_default()));
+            docs.extend(finder.whole(whole));
             let all = verbatim.docs.iter().map(|(at, times)| (at.segment, at.doc, *times));
             is_complete &= finder.add_frequent(all, &mut docs);
         }
@@ -87,7 +80,7 @@ impl Candidates {
         let with_part = |at: DocAt| Some((view.part(at)?, at));
         let docs = docs.into_iter().filter_map(with_part).collect();
         let later = later.into_iter().filter_map(with_part).collect();
-        Ok(Self { docs, later, threshold, is_complete, filter })
+        Ok(Self { docs, later, has_later, threshold, is_complete, filter })
     }
 }
 
@@ -95,13 +88,14 @@ impl Candidates {
 struct Wide {
     docs: Vec<DocAt>,
     later: Vec<DocAt>,
+    has_later: bool,
     threshold: f64,
     is_complete: bool,
 }
 
 impl Wide {
     fn all(docs: Vec<DocAt>) -> Self {
-        Self { docs, later: Vec::new(), threshold: 0.0, is_complete: true }
+        Self { docs, later: Vec::new(), has_later: false, threshold: 0.0, is_complete: true }
     }
 }
 
@@ -144,59 +138,33 @@ impl Finder<'_> {
         found.len() <= LIMIT
     }
 
-    /// The best by plain BM25, and those that may be among them.
-    fn best(&self) -> Result<Wide, SearchError> {
+    /// The best by plain BM25, the first of them apart.
+    fn best(&self, width: usize) -> Result<Wide, SearchError> {
         let tie = |at| self.tie(at, self.view.part(at).unwrap_or_default());
-        let mut top = Top::new(LIMIT, tie);
-        let terms: Vec<_> = weighted_terms(self.view, self.groups).collect();
-        if terms.is_empty() {
-            return Ok(Wide::all(Vec::new()));
-        }
-        for (number, segment) in self.view.segments.all().iter().enumerate() {
+        let mut top = Top::new(width, tie);
+        let terms: Vec<WeightedTerm<'_>> = weighted_terms(self.view, self.groups).collect();
+        for number in 0..self.view.segments.all().len() {
             let range = self.range(number);
-            let union = terms.iter().map(|(term, weight)| {
-                let query = TermQuery::new(term.term.clone(), IndexRecordOption::WithFreqs);
-                #[expect(clippy::cast_possible_truncation, reason = "the wide pass works in 32 bits")]
-                let boost = (weight / Fixed::IDF) as f32;
-                let query = StartingAt::new(BoostQuery::new(Box::new(query), boost), range.start);
-                (Occur::Should, Box::new(query) as Box<dyn Query>)
-            });
-            let scoring =
-                EnableScoring::enabled_from_statistics_provider(&Fixed, &self.view.segments.searcher);
-            let weight = BooleanQuery::new(union.collect()).weight(scoring)?;
-            weight.for_each_pruning(top.threshold(), &segment.reader, &mut |doc, score| {
-                if doc >= range.end {
-                    return f32::MAX;
-                }
-                let at = DocAt { segment: number, doc };
-                if self.admits(at).is_some() {
-                    top.offer(score, at);
-                }
-                top.threshold()
-            })?;
+            offer_best(self.view, number, &terms, &range, &mut top, |at| self.admits(at).is_some())?;
         }
-        let (all, is_complete) = top.docs();
-        let mut first = Top::new(FIRST, tie);
-        for (score, at) in &all {
-            if *score > first.threshold() {
-                first.offer(*score, *at);
-            }
+        let (mut all, is_complete) = top.docs();
+        let mut later = Vec::new();
+        if all.len() > FIRST {
+            let mut first = Top::new(FIRST, tie);
+            all.iter().for_each(|(score, at)| first.offer(*score, *at));
+            let first = first.docs().0;
+            all.retain(|one| !first.contains(one));
+            later = std::mem::replace(&mut all, first);
         }
-        let first = first.docs().0;
-        // What rounding may have misjudged is within this of the least of them. The engine multiplies by a constant.
-        let least = first.iter().map(|(score, _)| *score).fold(f32::MAX, f32::min);
-        let threshold = f64::from(least) * (1.0 + 2.0 * f64::from(MARGIN)) / (1.0 + WIDE_K1);
-        let docs = self.cut(first.into_iter().map(|(_, at)| at).collect(), FIRST)?;
-        let mut later: Vec<_> = all.into_iter().map(|(_, at)| at).collect();
-        if later.len() > LIMIT {
-            later = self.cut(later, LIMIT)?;
-        }
-        if docs.len() < later.len() {
-            later.retain(|at| !docs.contains(at));
-        } else {
-            later.clear();
-        }
-        Ok(Wide { docs, later, threshold, is_complete })
+        let threshold = all.iter().map(|(score, _)| *score).fold(f64::MAX, f64::min);
+        let docs = |all: Vec<(f64, DocAt)>| all.into_iter().map(|(_, at)| at).collect();
+        Ok(Wide {
+            has_later: !is_complete || !later.is_empty(),
+            docs: docs(all),
+            later: docs(later),
+            threshold,
+            is_complete,
+        })
     }
 
     /// Outside of which no document of a segment is within any grant.
@@ -211,8 +179,9 @@ impl Finder<'_> {
     }
 
     /// Of the passages that have every word but names. The wide pass thinks little of long ones.
-    fn whole(&self, docs: Vec<(DocAt, usize)>) -> Vec<DocAt> {
-        let docs = docs.into_iter().filter_map(|(at, field)| {
+    fn whole(&self, docs: &[(DocAt, usize)]) -> Vec<DocAt> {
+        let docs = docs.iter().filter_map(|(at, field)| {
+            let (at, field) = (*at, *field);
             let part = self.view.scopes.fields[field].part;
             let length = || self.view.segments.segment(at).lengths.fieldnorm(at.doc);
             let admitted = self.filter.admits(self.view, at, part);
@@ -224,34 +193,6 @@ impl Finder<'_> {
             docs.truncate(MAX_WHOLE);
         }
         docs.into_iter().map(|(.., at)| at).collect()
-    }
-
-    /// The best by the exact form of the wide pass.
-    fn cut(&self, mut docs: Vec<DocAt>, limit: usize) -> Result<Vec<DocAt>, SearchError> {
-        if docs.len() <= limit {
-            return Ok(docs);
-        }
-        docs.sort_unstable();
-        let fields: Vec<_> = docs.iter().map(|at| self.view.field(*at).unwrap_or_default()).collect();
-        let mut scores = vec![0.0; docs.len()];
-        let lookup = Lookup::new(self.view, &docs, fields.iter().copied());
-        for (term, weight) in weighted_terms(self.view, self.groups) {
-            let has_length = term.term.field() == self.view.segments.layout.text;
-            let lengths = |at: DocAt| {
-                let length = || self.view.segments.segment(at).lengths.fieldnorm(at.doc);
-                f64::from(if has_length { length() } else { 1 })
-            };
-            lookup.visit(term, |index, times| {
-                let norm = WIDE_K1 * (1.0 - WIDE_B + WIDE_B * lengths(docs[index]) / USUAL_LENGTH);
-                scores[index] += weight * f64::from(times) / (f64::from(times) + norm);
-            })?;
-        }
-        let mut best: Vec<_> = (0..docs.len()).collect();
-        let tie = |index: usize| self.tie(docs[index], self.view.scopes.fields[fields[index]].part);
-        best.sort_by(|one, other| {
-            scores[*other].total_cmp(&scores[*one]).then_with(|| tie(*other).cmp(&tie(*one)))
-        });
-        Ok(best.into_iter().take(limit).map(|index| docs[index]).collect())
     }
 
     /// The newest passages that have most of the words.
@@ -287,7 +228,8 @@ impl Finder<'_> {
                 let is_complete = found.len() <= LIMIT;
                 let mut docs: Vec<_> = found.into_iter().take(LIMIT).map(|(_, at)| at).collect();
                 let later = docs.split_off(docs.len().min(FIRST));
-                return Ok(Wide { docs, later, threshold: 0.0, is_complete });
+                let has_later = !later.is_empty();
+                return Ok(Wide { docs, later, has_later, threshold: 0.0, is_complete });
             }
             needed -= 1;
         }
@@ -309,27 +251,4 @@ fn weighted_terms<'g>(view: &'g View<'_>, groups: &'g [Group]) -> impl Iterator<
 fn wide_weight(view: &View<'_>, field: usize) -> f64 {
     let field = &view.scopes.fields[field];
     if field.is_actor { ACTOR_WEIGHT } else { field.weight }
-}
-
-/// Statistics of nobody: weights are given as boosts, so the engine's own are constant.
-struct Fixed;
-
-impl Fixed {
-    /// What the engine makes of one passage that has the word, of one there is.
-    const IDF: f64 = 0.287_682_072_451_780_9;
-}
-
-impl Bm25StatisticsProvider for Fixed {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small constant")]
-    fn total_num_tokens(&self, _: Field) -> tantivy::Result<u64> {
-        Ok(USUAL_LENGTH as u64)
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(1)
-    }
-
-    fn doc_freq(&self, _: &Term) -> tantivy::Result<u64> {
-        Ok(1)
-    }
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::View;
-use super::candidates::{USUAL_LENGTH, WIDE_B, WIDE_K1};
 use super::digest::ByDigest;
 use super::groups::{Group, Matches};
 use super::lookup::Lookup;
+use super::wide::{USUAL_LENGTH, WIDE_B, WIDE_K1};
 use crate::SearchError;
 use crate::segments::DocAt;
 

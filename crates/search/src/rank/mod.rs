@@ -21,10 +21,10 @@ mod phrase;
 mod scopes;
 mod settled;
 mod spelling;
-mod start;
 mod terms;
 mod top;
 mod whole;
+mod wide;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(crate) use scopes::Scopes;
 
 use self::allowed::Allowed;
 use self::answer::Answer;
-use self::candidates::Candidates;
+use self::candidates::{Candidates, FIRST, LIMIT};
 use self::credit::Credits;
 use self::groups::{Group, Groups};
 use self::hits::{LaterHits, PlacedHit, RankAll};
@@ -156,10 +156,26 @@ fn find(
     }
     let whole = whole::whole(&view, &groups)?;
     let verbatim = bonus::verbatim(&view, clauses, whole.as_deref())?;
-    let candidates = Candidates::find(&view, &groups, &verbatim, whole, order)?;
     let bonuses = bonus::Bonuses { verbatim, time: bonus::NamedTime::of(clauses) };
-    let ranked = Ranked { view: &view, groups: &groups, candidates, bonuses, order, explain: search.explain };
-    Ok(Some(Found { corrected, ..ranked.to(depth)? }))
+    let whole = whole.unwrap_or_default();
+    for width in widths(depth, postings) {
+        let candidates = Candidates::find(&view, &groups, &bonuses.verbatim, &whole, order, width)?;
+        let (view, groups, bonuses) = (&view, &groups, &bonuses);
+        let ranked = Ranked { view, groups, candidates, bonuses, order, explain: search.explain };
+        if let Some(found) = ranked.to(depth)? {
+            return Ok(Some(Found { corrected, ..found }));
+        }
+    }
+    Ok(Some(Found { corrected, counts: counted, ..Found::default() }))
+}
+
+/// How wide candidates are looked for, and how wide if that was not enough. Few are counted to the last.
+fn widths(depth: Depth, postings: u64) -> impl Iterator<Item = usize> {
+    let first = match depth {
+        Depth::First(wanted) if wanted <= FIRST / 2 && postings > 2 * LIMIT as u64 => Some(FIRST),
+        _ => None,
+    };
+    first.into_iter().chain([LIMIT])
 }
 
 /// Everything a ranking is made of.
@@ -167,13 +183,14 @@ struct Ranked<'a> {
     view: &'a View<'a>,
     groups: &'a [Group],
     candidates: Candidates,
-    bonuses: bonus::Bonuses,
+    bonuses: &'a bonus::Bonuses,
     order: SearchOrder,
     explain: bool,
 }
 
 impl Ranked<'_> {
-    fn to(&self, depth: Depth) -> Result<Found, SearchError> {
+    /// The hits; `None` when candidates are missing that were not looked for.
+    fn to(&self, depth: Depth) -> Result<Option<Found>, SearchError> {
         let Self { view, groups, candidates, .. } = self;
         let mut credits = Credits::new(groups.len());
         credits.add(view, groups, &candidates.docs)?;
@@ -188,7 +205,7 @@ impl Ranked<'_> {
             _ => None,
         };
         if let Some((hits, is_all)) = first {
-            return Ok(Found { hits, is_all, is_complete, counts, ..Found::default() });
+            return Ok(Some(Found { hits, is_all, is_complete, counts, ..Found::default() }));
         }
         if lends {
             context::lend(view, groups, &candidates.filter, &mut credits)?;
@@ -197,7 +214,10 @@ impl Ranked<'_> {
         if let Depth::First(wanted) = depth
             && let Some((hits, is_all)) = self.first(&credits, found, wanted, false)
         {
-            return Ok(Found { hits, is_all, is_complete, counts, ..Found::default() });
+            return Ok(Some(Found { hits, is_all, is_complete, counts, ..Found::default() }));
+        }
+        if candidates.has_later && candidates.later.is_empty() {
+            return Ok(None);
         }
         credits.add(view, groups, &candidates.later)?;
         let answer = self.answer(&credits, found);
@@ -206,7 +226,7 @@ impl Ranked<'_> {
         answer.place_after(&mut placed, ranked..credits.records.len(), MAX_HITS);
         placed.truncate(MAX_HITS);
         let hits = answer.hits(&placed, self.explain);
-        Ok(Found { hits, is_all: true, is_complete, counts, ..Found::default() })
+        Ok(Some(Found { hits, is_all: true, is_complete, counts, ..Found::default() }))
     }
 
     /// The first hits and whether there are no more, if the first candidates have so many that nothing can change.
@@ -230,7 +250,7 @@ impl Ranked<'_> {
         let is_settled = if is_lent_later {
             is_settled(placed.get(wanted - 1).map(|placed| placed.score))
         } else {
-            !is_all || self.candidates.later.is_empty()
+            !is_all || !self.candidates.has_later
         };
         is_settled.then(|| (answer.hits(&placed, self.explain), is_all))
     }

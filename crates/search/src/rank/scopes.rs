@@ -33,6 +33,15 @@ pub(crate) struct PartScope {
     pub(crate) request: Bounds,
     pub(crate) follows_threads: bool,
     pub(crate) tells_time: bool,
+    /// What the numbers of its records have in common.
+    first: u64,
+}
+
+impl PartScope {
+    /// What tells a record of the part apart from its others: the number of its key.
+    pub(crate) fn key_number(&self, record: u64) -> u64 {
+        record.wrapping_sub(self.first)
+    }
 }
 
 /// One search field of one part.
@@ -76,6 +85,7 @@ impl Scopes {
                 request: Bounds::new(part.within(), only),
                 follows_threads: part.follows_threads(),
                 tells_time: part.tells_time(),
+                first: place.first(),
             });
         }
         Self { parts, fields }

@@ -33,7 +33,7 @@ pub(crate) fn is_settled(answer: &Answer<'_>, candidates: &Candidates, last: f64
 fn outsider(answer: &Answer<'_>, candidates: &Candidates, most: &[f64]) -> f64 {
     let is_named = answer.groups.iter().any(|group| group.is_name);
     let author = if is_named { 1.0 + AUTHOR } else { 1.0 };
-    let all = candidates.is_complete && candidates.later.is_empty();
+    let all = candidates.is_complete && !candidates.has_later;
     let (mut total, mut least_gain) = (0.0, f64::MAX);
     for (group, lent) in answer.groups.iter().zip(most).filter(|(group, _)| group.scores()) {
         let own = if all { 0.0 } else { own(answer, group, candidates.threshold) };

@@ -1,6 +1,6 @@
 //! A term of the plan, looked up once in each segment's dictionary.
 
-use tantivy::postings::{SegmentPostings, TermInfo};
+use tantivy::postings::{BlockSegmentPostings, SegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, InvertedIndexReader, TERMINATED, Term};
 
@@ -50,6 +50,22 @@ impl PlanTerm {
         }
         let dictionary = segment.reader.inverted_index(self.term.field())?;
         Ok(Some(dictionary.read_postings_from_terminfo(info, option)?))
+    }
+
+    /// The same, block by block and with frequencies.
+    pub(crate) fn blocks(
+        &self,
+        view: &View<'_>,
+        number: usize,
+    ) -> Result<Option<BlockSegmentPostings>, SearchError> {
+        let Some(info) = &self.infos[number] else { return Ok(None) };
+        let segment = &view.segments.all()[number];
+        let option = IndexRecordOption::WithFreqs;
+        if let Some(dictionary) = dictionary(view, segment, &self.term) {
+            return Ok(Some(dictionary.read_block_postings_from_terminfo(info, option)?));
+        }
+        let dictionary = segment.reader.inverted_index(self.term.field())?;
+        Ok(Some(dictionary.read_block_postings_from_terminfo(info, option)?))
     }
 
     /// Every living document of a segment within the grant that has it, in order.

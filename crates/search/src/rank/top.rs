@@ -5,31 +5,28 @@ use std::cmp::Reverse;
 use super::View;
 use crate::segments::DocAt;
 
-/// More than rounding can change in a sum of as many terms as a query has.
-pub(crate) const MARGIN: f32 = 1e-5;
 /// Documents gathered beyond the limit before the worst are let go.
 const ROOM: usize = 128;
 
-/// Orders documents of one score: the newer first where time may tell, then by the record's number.
+/// Orders documents of one score: the newer first where time may tell, then by the number of the record's key.
 pub(crate) type Tie = (Option<i64>, Reverse<u64>, Reverse<u64>);
 
 pub(crate) fn tie(view: &View<'_>, at: DocAt, part: usize) -> Tie {
     let segment = view.segments.segment(at);
-    let time = segment.time(at.doc).filter(|_| view.scopes.parts[part].tells_time);
-    (time, Reverse(segment.record(at.doc)), Reverse(segment.stretch(at.doc).0))
+    let scope = &view.scopes.parts[part];
+    let time = segment.time(at.doc).filter(|_| scope.tells_time);
+    (time, Reverse(scope.key_number(segment.record(at.doc))), Reverse(segment.stretch(at.doc).0))
 }
 
-/// The best so far, and whatever is within rounding of the worst of them.
+/// The best so far.
 ///
-/// Equal scores are told apart by their tie; only what is nearly equal may be misjudged. A tie takes reading
-/// three columns, so it is looked up only for documents that have the worst score of all that are kept.
+/// Equal scores are told apart by their tie. A tie takes reading three columns, so it is looked up only for documents
+/// that have the worst score of all that are kept.
 pub(crate) struct Top<F> {
     limit: usize,
     tie: F,
     kept: Vec<Kept>,
-    /// Documents up to which nothing is let go.
-    room: usize,
-    threshold: f32,
+    threshold: f64,
 }
 
 /// A document, with its tie once that was looked up.
@@ -42,22 +39,22 @@ struct Kept {
 
 /// A positive score, ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Bits(u32);
+struct Bits(u64);
 
 impl<F: Fn(DocAt) -> Tie> Top<F> {
     pub(crate) fn new(limit: usize, tie: F) -> Self {
-        Self { limit, tie, kept: Vec::with_capacity(limit + ROOM), room: limit + ROOM, threshold: 0.0 }
+        Self { limit, tie, kept: Vec::with_capacity(limit + ROOM), threshold: 0.0 }
     }
 
-    /// What does not score more is not among the best.
-    pub(crate) fn threshold(&self) -> f32 {
+    /// What scores less is not among the best.
+    pub(crate) fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    pub(crate) fn offer(&mut self, score: f32, at: DocAt) {
+    pub(crate) fn offer(&mut self, score: f64, at: DocAt) {
         // The bits of positive floats are ordered as the floats are.
         self.kept.push(Kept { bits: Bits(score.max(0.0).to_bits()), at, tie: None });
-        if self.kept.len() >= self.room {
+        if self.kept.len() >= self.limit + ROOM {
             self.let_go();
         }
     }
@@ -70,12 +67,10 @@ impl<F: Fn(DocAt) -> Tie> Top<F> {
         }
         let by_score = |one: &Kept, other: &Kept| other.bits.cmp(&one.bits);
         let worst = self.kept.select_nth_unstable_by(limit - 1, by_score).1.bits;
-        self.threshold = f32::from_bits(worst.0) * (1.0 - MARGIN);
-        let threshold = Bits(self.threshold.to_bits());
-        let better = self.kept.iter().filter(|one| one.bits > worst).count();
+        self.threshold = f64::from_bits(worst.0);
         let mut equal: Vec<_> = self.kept.iter().filter(|one| one.bits == worst).copied().collect();
-        self.kept.retain(|one| one.bits != worst && one.bits > threshold);
-        let room = limit - better;
+        self.kept.retain(|one| one.bits > worst);
+        let room = limit - self.kept.len();
         if equal.len() > room {
             for one in &mut equal {
                 one.tie.get_or_insert_with(|| (self.tie)(one.at));
@@ -84,15 +79,13 @@ impl<F: Fn(DocAt) -> Tie> Top<F> {
             equal.truncate(room);
         }
         self.kept.append(&mut equal);
-        // What is within rounding is kept as well, however much it is.
-        self.room = self.kept.len() + ROOM;
     }
 
     /// The documents with their scores, and whether these are all that were offered.
-    pub(crate) fn docs(mut self) -> (Vec<(f32, DocAt)>, bool) {
+    pub(crate) fn docs(mut self) -> (Vec<(f64, DocAt)>, bool) {
         let is_all = self.kept.len() < self.limit;
         self.let_go();
-        (self.kept.into_iter().map(|one| (f32::from_bits(one.bits.0), one.at)).collect(), is_all)
+        (self.kept.into_iter().map(|one| (f64::from_bits(one.bits.0), one.at)).collect(), is_all)
     }
 }
 
@@ -112,9 +105,9 @@ mod tests {
         let mut top = Top::new(LIMIT, |at: DocAt| (Some(i64::from(at.doc)), Reverse(0), Reverse(0)));
         let mut offered = Vec::new();
         for doc in 0..5_000_u32 {
-            let score = 1.0 + f32::from(u16::try_from(doc.wrapping_mul(2_654_435_761) % 1_667).unwrap());
+            let score = 1.0 + f64::from(doc.wrapping_mul(2_654_435_761) % 1_667);
             offered.push((Bits(score.to_bits()), doc));
-            if score > top.threshold() {
+            if score >= top.threshold() {
                 top.offer(score, at(doc));
             }
         }
@@ -125,18 +118,5 @@ mod tests {
         expected.sort_unstable();
         found.sort_unstable();
         assert_eq!((found, is_all), (expected, false));
-    }
-
-    #[test]
-    fn what_rounding_may_have_misjudged_stays() {
-        let mut top = Top::new(LIMIT, |_| (None, Reverse(0), Reverse(0)));
-        for doc in 0..LIMIT {
-            top.offer(1.0, at(u32::try_from(doc).unwrap()));
-        }
-        top.offer(1.0 - 1e-6, at(900));
-        top.offer(1.0 - 1e-4, at(901));
-        let found: Vec<_> = top.docs().0.into_iter().map(|(_, at)| at).collect();
-        assert!(found.contains(&at(900)) && !found.contains(&at(901)));
-        assert_eq!(found.len(), LIMIT + 1);
     }
 }
