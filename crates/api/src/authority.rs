@@ -55,9 +55,8 @@ pub(crate) async fn authenticate(
             Stopped { error: ApiError::from(denial).token_presented(), bearer: Some(bearer) }
         }
         AuthError::Unavailable(cause) => stranger(match cause.downcast::<StoreError>() {
-            // Said as every other part says it: whoever asks again is answered when it is back.
-            Ok(error) if matches!(*error, StoreError::Unreachable(_)) => ApiError::from(*error),
-            Ok(error) => ApiError::internal(*error),
+            // Said as every other part says it: whoever asks again is answered when it is back, or less busy.
+            Ok(error) => ApiError::from(*error),
             Err(cause) => ApiError::internal(cause),
         }),
     })

@@ -127,8 +127,8 @@ fn next_step(error: &anyhow::Error) -> Option<&'static str> {
                 Some("see that the database runs and can be reached; `pdpp doctor` tries it")
             }
             StoreError::TooNew { .. } => Some("use the newer program"),
-            // Says itself what to run.
-            StoreError::TooOld { .. } => None,
+            // Say themselves what to do.
+            StoreError::TooOld { .. } | StoreError::Misplaced(_) => None,
         },
     })
 }
@@ -150,7 +150,11 @@ fn code(error: &anyhow::Error) -> u8 {
                 )
             )
             || is_wrong_grant(cause)
-            || matches!(cause.downcast_ref(), Some(ServeError::Exposed(..) | ServeError::SecretsKey(_)))
+            || matches!(
+                cause.downcast_ref(),
+                Some(ServeError::Exposed(..) | ServeError::SecretsKey(_) | ServeError::Misplaced(_))
+            )
+            || matches!(cause.downcast_ref(), Some(StoreError::Misplaced(_)))
         {
             return USAGE;
         }

@@ -149,3 +149,59 @@ fn nodes_count_requests_together() {
     }
     assert!((38..=44).contains(&served), "{served} were served in one minute");
 }
+
+/// A database that comes from a backup has forgotten what was revoked since, and what clients were told since.
+#[test]
+fn a_database_that_was_brought_back_revives_no_access() {
+    let database = PostgresServer::of_this_run().empty();
+    let pdpp = Pdpp::over(&database);
+    sample(&pdpp);
+    let (reader, grant_id) = pdpp.grant(&["--stream", "messages:id,text,sent_at"]);
+    let changes = |since: &str| {
+        let server = pdpp.serve();
+        server.client(&reader).get(&format!("/v1/streams/messages/records?limit=500&changes_since={since}"))
+    };
+    let told = text(&changes("beginning").body["next_changes_since"]);
+    assert_eq!(changes(&told).status, 200);
+    let kept = pdpp.json(&["migrate", "--restored", "--keep-grants", "--json"]);
+    assert_eq!((&kept["kept_grants"], &kept["revoked_grants"]), (&json!(true), &json!(0)));
+    let anew = changes(&told);
+    assert_eq!((anew.status, &anew.body["error"]["code"]), (410, &json!("cursor_expired")), "{}", anew.body);
+    assert_eq!(changes("beginning").status, 200, "access was kept");
+    let said = pdpp.ok(&["migrate", "--restored"]);
+    assert!(said.contains("1 grant and 1 token ended"), "{said}");
+    assert_eq!(changes("beginning").status, 401);
+    let shown = pdpp.ok(&["grant", "list"]);
+    assert!(!shown.contains("active") || !shown.contains(&grant_id), "{shown}");
+    let audit = pdpp.ok(&["audit", "--json"]);
+    let restored = audit.lines().filter(|line| line.contains(r#""action":"restore""#)).count();
+    assert_eq!(restored, 2, "every owner is told: {audit}");
+    // What was not brought back needs none of it.
+    assert!(pdpp.ok(&["migrate", "--restored"]).contains("0 grants and 0 tokens ended"));
+    let (code, said) = pdpp.fails(&["migrate", "--keep-grants"]);
+    assert!(code == 64 && said.contains("--restored"), "{code} {said}");
+}
+
+/// A node that would look for attachments where they are not does not start.
+#[test]
+fn a_node_that_looks_for_attachments_elsewhere_does_not_start() {
+    let database = PostgresServer::of_this_run().empty();
+    let pdpp = Pdpp::over(&database);
+    pdpp.ok(&["import", "--manifest", &fixture("manifest.json"), &fixture("records.jsonl")]);
+    let (home, other) = (pdpp.path("attachments"), pdpp.path("elsewhere"));
+    let (home, other) = (home.display().to_string(), other.display().to_string());
+    let token = pdpp.owner_token();
+    let serve = |place: &str| pdpp.command(&["serve", "--listen", "127.0.0.1:0", "--blobs-url", place]);
+    let server = Server::start(serve(&home));
+    let path = "/v1/blobs?connector_id=harbour-chat&stream=messages&record_key=m_0001&json_path=%40record&mime_type=text%2Fplain";
+    let stored = server.client(&token).post(path, "text/plain", "words".to_owned());
+    assert!(stored.status < 300, "{}", stored.body);
+    drop(server);
+    let (code, said) = pdpp.fails(&["serve", "--listen", "127.0.0.1:0", "--blobs-url", &other]);
+    assert_eq!(code, 64, "{said}");
+    assert!(said.contains(&format!("are in {home}, and {other} is another place")), "{said}");
+    std::fs::create_dir_all(&other).unwrap();
+    let moved = pdpp.ok(&["migrate", "--attachments-moved", "--blobs-url", &other]);
+    assert!(moved.contains(&format!("its attachments are in {other}")), "{moved}");
+    drop(Server::start(serve(&other)));
+}

@@ -36,6 +36,7 @@ mod body;
 mod bucket;
 mod error;
 mod location;
+mod mark;
 mod name;
 mod objects;
 mod patient;

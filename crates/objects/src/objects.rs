@@ -36,6 +36,8 @@ pub struct Objects {
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn ObjectStore>,
     pub(crate) place: Place,
+    /// Where it is, for people.
+    pub(crate) named: String,
     pub(crate) entropy: Arc<dyn Entropy>,
     verify: Verify,
 }
@@ -59,22 +61,25 @@ impl Objects {
     /// Opens a directory (which is made if it is not there), `file:///…`, or `s3://bucket/prefix`. A bucket is not asked
     /// anything yet: [`check`](Self::check) does that.
     pub fn open(place: &str, settings: &Settings, entropy: Arc<dyn Entropy>) -> Result<Self, ObjectsError> {
-        let (store, place): (Arc<dyn ObjectStore>, _) = match Location::parse(place)? {
+        let (store, place, named): (Arc<dyn ObjectStore>, _, _) = match Location::parse(place)? {
             Location::Directory(path) => {
                 make_directory(&path).map_err(|error| ObjectsError::Unwritable(error.into()))?;
                 let store = LocalFileSystem::new_with_prefix(&path)
                     .map_err(|error| Doing::Reading.failed(path.display(), error))?
                     .with_fsync(true);
                 let root = path.canonicalize().map_err(|error| Doing::Reading.io(path.display(), error))?;
-                (Arc::new(store), Place::Directory(root))
+                let named = root.display().to_string();
+                (Arc::new(store), Place::Directory(root), named)
             }
             Location::Bucket { bucket, prefix } => {
                 let bucket = Bucket::open(&bucket, settings)?;
+                let named =
+                    if prefix.is_empty() { bucket.url.clone() } else { format!("{}/{prefix}", bucket.url) };
                 let store = PrefixStore::new(bucket.s3.clone(), prefix.as_str());
-                (Arc::new(store), Place::Bucket(Abandoned::new(bucket, &prefix)))
+                (Arc::new(store), Place::Bucket(Abandoned::new(bucket, &prefix)), named)
             }
         };
-        Ok(Self { inner: Arc::new(Inner { store, place, entropy, verify: settings.verify }) })
+        Ok(Self { inner: Arc::new(Inner { store, place, named, entropy, verify: settings.verify }) })
     }
 
     /// Starts an upload.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use pdpp_access::{Clock, Entropy};
 use pdpp_objects::{Credentials, Objects, Settings};
-use pdpp_store::StoreError;
+use pdpp_store::{Disclosure, Renewed, StoreError};
 use pdpp_store_postgres::{Migrated, PostgresStore};
 use pdpp_store_sqlite::{Options, SqliteStore};
+use pdpp_wire::{Instant, SubjectId};
 
 use crate::opened::OpenedStore;
 use crate::outside::{SystemClock, SystemEntropy};
@@ -62,8 +63,8 @@ async fn open_database(database: &DatabaseConfig, outside: &Outside) -> Result<O
     let options = pdpp_store_postgres::Options::new(clock, entropy);
     let store = PostgresStore::connect(&database.url, objects, options).await;
     let store = store.map_err(|source| PersonalError::Store { path: database.url.to_string(), source })?;
-    let is_unguarded = store.is_unguarded();
-    Ok(OpenedStore::Database { store: Arc::new(store), is_unguarded })
+    let (clock, is_unguarded) = (store.clock(), store.is_unguarded());
+    Ok(OpenedStore::Database { store: Arc::new(store), clock, is_unguarded })
 }
 
 /// The place of attachments; a bucket is not asked anything yet.
@@ -92,4 +93,30 @@ pub async fn migrate(
     let options = pdpp_store_postgres::Options::new(Arc::new(SystemClock), Arc::new(SystemEntropy));
     let migrated = PostgresStore::migrate(&database.url, &options, partitions, tell).await;
     migrated.map_err(|source| PersonalError::Store { path: database.url.to_string(), source })
+}
+
+/// Lets the place of the settings be the one where a database's attachments are; says how it is called.
+pub async fn move_attachments(database: &DatabaseConfig) -> Result<String, PersonalError> {
+    let place = &database.blobs.place;
+    if !place.contains("://") && !Path::new(place).is_dir() {
+        return Err(PersonalError::Blobs(format!("{place} is no directory").into()));
+    }
+    let (clock, entropy) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
+    let objects = open_objects(&database.blobs, entropy.clone())?;
+    let options = pdpp_store_postgres::Options::new(clock, entropy);
+    let moved = PostgresStore::move_blobs(&database.url, &objects, &options).await;
+    moved.map_err(|source| PersonalError::Store { path: database.url.to_string(), source })?;
+    Ok(objects.place().to_owned())
+}
+
+/// Lets a database that was brought back from a backup begin anew: every stream in a new epoch and, unless they are kept,
+/// without any access it once gave. `entry` makes the entry of each owner's ledger.
+pub async fn renew(
+    database: &DatabaseConfig,
+    keep_grants: bool,
+    entry: impl Fn(&SubjectId, Renewed, Instant) -> Disclosure + Send + Sync,
+) -> Result<Renewed, PersonalError> {
+    let options = pdpp_store_postgres::Options::new(Arc::new(SystemClock), Arc::new(SystemEntropy));
+    let renewed = PostgresStore::renew(&database.url, options, keep_grants, entry).await;
+    renewed.map_err(|source| PersonalError::Store { path: database.url.to_string(), source })
 }

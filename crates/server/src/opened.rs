@@ -7,6 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use pdpp_access::Clock;
 use pdpp_store::Store;
 use pdpp_store_sqlite::SqliteStore;
 
@@ -18,6 +19,8 @@ pub(crate) enum OpenedStore {
     /// In a database that other processes, on other machines, use too.
     Database {
         store: Arc<dyn Store>,
+        /// What time it is for all of them.
+        clock: Arc<dyn Clock>,
         /// Whether its role is above row-level security.
         is_unguarded: bool,
     },
@@ -45,6 +48,14 @@ impl OpenedStore {
         match self {
             Self::Directory(store) => Arc::clone(store) as Arc<dyn Store>,
             Self::Database { store, .. } => Arc::clone(store),
+        }
+    }
+
+    /// The clock all nodes share, where there may be several.
+    pub(crate) fn clock(&self) -> Option<Arc<dyn Clock>> {
+        match self {
+            Self::Directory(_) => None,
+            Self::Database { clock, .. } => Some(Arc::clone(clock)),
         }
     }
 

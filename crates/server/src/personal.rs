@@ -118,6 +118,7 @@ impl Personal {
 
     fn of(config: &StoreConfig, opened: OpenedStore, (clock, entropy): Outside) -> Self {
         let subject_id = config.subject.clone().unwrap_or_else(owner_subject);
+        let clock = opened.clock().unwrap_or(clock);
         let (data, database) = (config.data.clone(), config.database.clone());
         let secrets_key_file = config.secrets_key_file.clone();
         Self { data, secrets_key_file, database, subject_id, opened, clock, entropy }

@@ -26,6 +26,9 @@ use crate::upkeep::{keep_blobs_swept, keep_ledgers_short, keep_oauth_short};
 use crate::{Personal, ServeConfig};
 use crate::{mcp_mount, oauth_mount, pages_mount};
 
+/// A node does not wait longer at its start for the place of attachments to say whose it is.
+const PLACE_KNOWN_WITHIN: Duration = Duration::from_secs(5);
+
 /// A server that is bound but not yet answering.
 #[derive(Debug)]
 pub struct Server {
@@ -64,6 +67,9 @@ pub enum ServeError {
     /// There is no key for webhook secrets.
     #[error(transparent)]
     SecretsKey(#[from] SecretsKeyError),
+    /// Attachments are elsewhere.
+    #[error(transparent)]
+    Misplaced(StoreError),
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
@@ -75,6 +81,7 @@ impl Server {
         for address in config.metrics_listen.into_iter().chain([config.listen]) {
             refuse_exposure(&personal, &config, address).await?;
         }
+        refuse_wrong_place(&personal).await?;
         let metrics = match config.metrics_listen {
             None => None,
             Some(address) => {
@@ -164,6 +171,16 @@ impl Server {
 async fn is_own(personal: &Personal) -> Result<bool, StoreError> {
     let store = personal.store();
     Ok(store.has_subject(personal.subject()).await? || store.list_subjects(None, 1).await?.is_empty())
+}
+
+/// A node that would look for attachments where they are not must not start. One that cannot ask yet may: whether they
+/// can be reached is part of its health.
+async fn refuse_wrong_place(personal: &Personal) -> Result<(), ServeError> {
+    let store = personal.store();
+    match tokio::time::timeout(PLACE_KNOWN_WITHIN, store.check_blobs()).await {
+        Ok(Err(error @ StoreError::Misplaced(_))) => Err(ServeError::Misplaced(error)),
+        _ => Ok(()),
+    }
 }
 
 /// A server that others can reach needs its public name and an owner who can prove to be the owner. Owners whom an

@@ -6,6 +6,7 @@
 
 mod incoming;
 pub(crate) mod outgoing;
+mod place;
 mod sightings;
 mod sweep;
 
@@ -24,8 +25,9 @@ pub use sweep::BlobSweep;
 #[async_trait]
 impl Blobs for PostgresStore {
     async fn write_blob(&self) -> Result<Box<dyn BlobWriter>, StoreError> {
+        self.claim_place().await?;
         let upload = self.objects.start().await.map_err(of_objects)?;
-        Ok(Box::new(Arriving::new(upload, self.pool().clone(), self.clock.clone())))
+        Ok(Box::new(Arriving::new(upload, self.pool().clone(), self.clock())))
     }
 
     async fn find_blob(&self, plan: &BlobPlan) -> Result<Vec<BlobSighting>, StoreError> {
@@ -36,6 +38,7 @@ impl Blobs for PostgresStore {
     }
 
     async fn read_blob(&self, sighting: &BlobSighting, range: Range<u64>) -> Result<BlobBody, StoreError> {
+        self.check_place().await?;
         let session = self.reading(&sighting.blob.subject_id).await?;
         let place = outgoing::place(&session, &sighting.blob).await;
         let place = session.end(place).await?;
@@ -44,6 +47,7 @@ impl Blobs for PostgresStore {
     }
 
     async fn check_blobs(&self) -> Result<(), StoreError> {
+        self.check_place_again().await?;
         self.objects.check().await.map_err(of_objects)
     }
 

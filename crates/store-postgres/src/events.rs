@@ -195,7 +195,11 @@ impl Events for PostgresStore {
         limit: u32,
     ) -> Result<Vec<DueEvent>, StoreError> {
         let session = self.reading(Whose::Everybody).await?;
-        let due = due::list(&session, at, busy_hosts, limit).await;
+        let due = async {
+            self.clock.measure(session.client()).await?;
+            due::list(&session, self.clock.decide(at), busy_hosts, limit).await
+        };
+        let due = due.await;
         Ok(session.end(due).await?)
     }
 
@@ -205,6 +209,11 @@ impl Events for PostgresStore {
         lease: &Lease,
         at: Instant,
     ) -> Result<Vec<bool>, StoreError> {
+        // A lease lasts as long as it was asked for, from now on by the clock that counts.
+        let (believed, at) = (at, self.clock.decide(at));
+        let lasts = lease.until.micros().saturating_sub(believed.micros());
+        let until = Instant::from_micros(at.micros().saturating_add(lasts));
+        let lease = &Lease { until, ..lease.clone() };
         let named = claims.iter().enumerate().map(|(place, claim)| (&claim.subscription_id, (place, claim)));
         let subjects = self.by_subject(named.collect()).await?;
         let mut won = vec![false; claims.len()];

@@ -1,6 +1,6 @@
 //! What can go wrong inside, before it is told by what the caller can do.
 
-use deadpool_postgres::{BuildError, PoolError, TimeoutType};
+use deadpool_postgres::{BuildError, PoolError};
 use pdpp_store::StoreError;
 
 /// A failure below. `?` makes one from any side.
@@ -43,8 +43,7 @@ impl From<PoolError> for Fault {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::Backend(error) => Self::Postgres(error),
-            // Every connection is in use: whoever waits a little gets one.
-            PoolError::Timeout(TimeoutType::Wait) => Self::Store(StoreError::Busy(error.into())),
+            // Also when every connection is in use for so long: nobody's data is being changed, this node has too much to do.
             other => Self::Store(StoreError::Unreachable(other.into())),
         }
     }
@@ -85,6 +84,8 @@ fn of_postgres(error: tokio_postgres::Error) -> StoreError {
         other => match &other[..2] {
             // Connection exceptions, wrong credentials, too many connections, shutting down.
             "08" | "28" | "3D" | "53" | "57" => StoreError::Unreachable(error.into()),
+            // A transaction that its node left alone for too long was ended, and the connection with it.
+            _ if other == "25P03" => StoreError::Unreachable(error.into()),
             _ => StoreError::Backend(error.into()),
         },
     }

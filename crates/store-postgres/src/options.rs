@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use pdpp_access::{Clock, Entropy};
 
+use crate::clock::Time;
+
 /// Connections unless told otherwise: enough for a busy node, and a hundred nodes fit one server.
 const DEFAULT_CONNECTIONS: usize = 16;
 /// How long a request waits for a free connection, or for a new one.
@@ -16,8 +18,10 @@ const DEFAULT_STATEMENT: Duration = Duration::from_mins(1);
 /// What a store is opened with.
 #[derive(Clone)]
 pub struct Options {
-    /// What time it is.
+    /// What time it is on this machine.
     pub clock: Arc<dyn Clock>,
+    /// Whose clock counts.
+    pub time: Time,
     /// Where ids, epochs and the sealing key come from.
     pub entropy: Arc<dyn Entropy>,
     /// Most connections this process holds.
@@ -33,6 +37,7 @@ impl Options {
     pub fn new(clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         Self {
             clock,
+            time: Time::default(),
             entropy,
             connections: DEFAULT_CONNECTIONS,
             wait: DEFAULT_WAIT,

@@ -8,6 +8,7 @@ use pdpp_objects::Objects;
 use pdpp_store::StoreError;
 
 use crate::catalogue_cache::CatalogueCache;
+use crate::clock::StoreClock;
 use crate::config::DatabaseUrl;
 use crate::fault::Outcome;
 use crate::ledger::Groups;
@@ -17,13 +18,15 @@ use crate::{Options, connect};
 
 /// A store on a Postgres server.
 pub struct PostgresStore {
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<StoreClock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) catalogues: CatalogueCache,
     pub(crate) ledger: Groups,
     pool: Pool,
     pub(crate) objects: Objects,
     pub(crate) sealing_key: OnceLock<[u8; 32]>,
+    /// The mark of the place of attachments, once it is known to be the right one.
+    pub(crate) mark: OnceLock<String>,
     is_unguarded: bool,
 }
 
@@ -42,16 +45,18 @@ impl PostgresStore {
             migrate::check(&client).await?;
             let sql = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user";
             let is_unguarded = client.query_opt(sql, &[]).await?.is_some_and(|row| row.get(0));
+            let Options { clock, time, entropy, .. } = options;
+            let clock = Arc::new(StoreClock::new(clock, time));
+            clock.set(&client).await?;
             drop(client);
             if is_unguarded {
                 tracing::warn!(
                     "the database's role is above row-level security; owners are kept apart by one lock only"
                 );
             }
-            let Options { clock, entropy, .. } = options;
             let (catalogues, ledger) = (CatalogueCache::default(), Groups::default());
-            let sealing_key = OnceLock::new();
-            Ok(Self { clock, entropy, catalogues, ledger, pool, objects, sealing_key, is_unguarded })
+            let (sealing_key, mark) = (OnceLock::new(), OnceLock::new());
+            Ok(Self { clock, entropy, catalogues, ledger, pool, objects, sealing_key, mark, is_unguarded })
         };
         open().await.map_err(StoreError::from)
     }
@@ -59,6 +64,11 @@ impl PostgresStore {
     /// Whether the role is above row-level security, so that the second lock between owners is open.
     pub fn is_unguarded(&self) -> bool {
         self.is_unguarded
+    }
+
+    /// What time it is for every node over this database. Whoever hands times to the store takes them from here.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock) as Arc<dyn Clock>
     }
 
     /// Brings the schema of a database up to date; tells of each step before it runs. Needs the right to create

@@ -4,8 +4,12 @@
 
 #[path = "nodes/blobs.rs"]
 mod blobs;
+#[path = "nodes/clocks.rs"]
+mod clocks;
 #[path = "nodes/events.rs"]
 mod events;
+#[path = "nodes/places.rs"]
+mod places;
 #[path = "support/mod.rs"]
 mod support;
 

@@ -46,7 +46,6 @@ mod worker;
 
 pub use alone::Alone;
 pub use options::Options;
-pub use renewal::Renewed;
 pub use snapshot::{DATABASES, KeptBlob, snapshot};
 pub use statement::Traced;
 pub use store::SqliteStore;

@@ -1,21 +1,12 @@
 //! What a restored archive must forget: the access it once gave, and the change tokens it once handed out.
 
-use pdpp_store::StoreError;
+use pdpp_store::{Renewed, StoreError};
 use pdpp_wire::Instant;
 use rusqlite::{Connection, params};
 
 use crate::SqliteStore;
 use crate::connections::fresh_epoch;
 use crate::fault::Outcome;
-
-/// What ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Renewed {
-    /// Grants that were active.
-    pub grants: u64,
-    /// Tokens that could still be shown.
-    pub tokens: u64,
-}
 
 impl SqliteStore {
     /// Starts a new epoch in every stream, so that no change token from before is taken for one of the history that

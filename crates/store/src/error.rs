@@ -20,6 +20,10 @@ pub enum StoreError {
     /// What is stored cannot be understood.
     #[error("the store is damaged: {0}")]
     Damaged(String),
+    /// The bytes of attachments lie elsewhere than where this process would look for them; the sentence says where, and
+    /// what to do.
+    #[error("{0}")]
+    Misplaced(String),
     /// The store was written by a newer version of this program.
     #[error("the store has schema version {found}; this program knows up to {known}")]
     TooNew {

@@ -23,6 +23,7 @@ mod owners;
 mod projection;
 mod quotas;
 mod records;
+mod renewal;
 mod search_index;
 mod sync_state;
 pub mod transfer;
@@ -57,6 +58,7 @@ pub use records::{
     Aggregate, ChangeEntry, ChangesOutcome, ChangesPage, Expanded, Group, RecordRow, Records, RecordsPage,
     Summary, VisibleChanges, WindowBounds,
 };
+pub use renewal::Renewed;
 pub use search_index::{Correction, Hits, Passage, RankedHit, Ranking, Search, SearchIndex};
 pub use sync_state::{StateScope, SyncState, SyncStates};
 pub use transfer::Transfer;

@@ -106,6 +106,15 @@ async fn a_panic_or_a_broken_authority_is_an_api_error_without_its_cause() {
     }
 }
 
+/// Whoever is told to try again may; a failure inside would have them give up.
+#[tokio::test]
+async fn a_store_that_cannot_look_a_token_up_now_says_so() {
+    let world = World::new().await;
+    for (token, verdict) in [("busy", "503 connector_instance_busy"), ("away", "503 store_unavailable")] {
+        assert_eq!(world.verdict(token, "/v1/streams").await, verdict);
+    }
+}
+
 #[tokio::test]
 async fn a_request_that_takes_too_long_is_ended() {
     let world = World::with(|state| state.settings.limits.read_deadline = Duration::from_millis(30)).await;

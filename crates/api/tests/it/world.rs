@@ -12,7 +12,7 @@ use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use pdpp_access::{AuthError, Catalogue, Denial, Principal, Sealer, Secret, TokenAuthority};
 use pdpp_api::{ApiLimits, ApiSettings, ApiState, router};
-use pdpp_store::{Catalogues as _, Ledger as _};
+use pdpp_store::{Catalogues as _, Ledger as _, StoreError};
 use pdpp_store_sqlite::{Options, SqliteStore};
 use pdpp_testkit::{FixedClock, SeededEntropy, client, grant, owner, sample};
 use pdpp_wire::Code;
@@ -41,6 +41,10 @@ impl TokenAuthority for Tokens {
             "panics" => panic!("the authority lost its mind over /secret/path"),
             "hangs" => tokio::time::sleep(Duration::from_hours(1)).await,
             "breaks" => return Err(AuthError::Unavailable("no route to /secret/path".into())),
+            "busy" => return Err(AuthError::Unavailable(Box::new(StoreError::Busy("no lock".into())))),
+            "away" => {
+                return Err(AuthError::Unavailable(Box::new(StoreError::Unreachable("no route".into()))));
+            }
             _ => {}
         }
         let known = self.0.lock().unwrap().get(token.reveal()).cloned();

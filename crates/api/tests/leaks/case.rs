@@ -14,6 +14,7 @@ use crate::redeclare::{elsewhere, widen};
 use crate::requests::{Asker, Issued};
 use crate::rng::{Rng, mix};
 use crate::server::{NOW, Server};
+use crate::stores::Stores;
 use crate::tally::Tally;
 use crate::twin::{Step, next_step, noise, twin_steps};
 use crate::world::{Place, World, canonical};
@@ -41,11 +42,11 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(crate) fn new(runtime: &Arc<Runtime>, seed: u64) -> Self {
+    pub(crate) fn new(runtime: &Arc<Runtime>, stores: &Stores, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let mut world = World::random(&mut rng);
-        let ours = Server::new(runtime, &mut world, Place::Both, mix(seed));
-        let twin = Server::new(runtime, &mut world, Place::TwinOnly, mix(seed));
+        let ours = Server::new(runtime, stores, &mut world, Place::Both, mix(seed));
+        let twin = Server::new(runtime, stores, &mut world, Place::TwinOnly, mix(seed));
         Self {
             rng,
             world,
@@ -64,8 +65,13 @@ impl Case {
     }
 
     /// The same case over a server whose answers are spoiled on their way.
-    pub(crate) fn tampered(runtime: &Arc<Runtime>, seed: u64, tamper: fn(&mut Reply)) -> Self {
-        Self { tamper: Some(tamper), ..Self::new(runtime, seed) }
+    pub(crate) fn tampered(
+        runtime: &Arc<Runtime>,
+        stores: &Stores,
+        seed: u64,
+        tamper: fn(&mut Reply),
+    ) -> Self {
+        Self { tamper: Some(tamper), ..Self::new(runtime, stores, seed) }
     }
 
     /// Lets things happen and asks about them; the error says which question went wrong, and how.

@@ -6,8 +6,12 @@
 //! records, streams, connections, sources and owners, and writes in between that move every sequence
 //! number. Opaque tokens are compared by what they fetch.
 //!
-//! A failure names its seed and case. `PDPP_SEED=<seed> PDPP_CASE=<case> cargo test -p pdpp-api
-//! --test leaks` plays that case alone.
+//! All of it is asked twice: over embedded stores, one for each world, and over a Postgres server, where all worlds of a
+//! shard are owners of one database. There a world takes several times as long to fill as to ask, so half as many are
+//! asked more: a thousand and their twins.
+//!
+//! A failure names its seed and case. `PDPP_SEED=<seed> PDPP_CASE=<case> cargo xtask postgres -- cargo nextest run -p
+//! pdpp-api --test leaks` plays that case alone, on both.
 
 #![expect(clippy::print_stdout, reason = "a run says its seed and what it did")]
 #![expect(clippy::result_large_err, clippy::large_enum_variant, reason = "the model is slow and obvious")]
@@ -24,6 +28,7 @@ mod redeclare;
 mod requests;
 mod rng;
 mod server;
+mod stores;
 mod tally;
 mod twin;
 mod world;
@@ -36,34 +41,48 @@ use tokio::runtime::{Builder, Runtime};
 use case::Case;
 use compare::Reply;
 use rng::mix;
+use stores::Stores;
 use tally::Tally;
 
 const DEFAULT_SEED: u64 = 20_260_406;
 const SHARDS: u64 = 8;
-const CASES_PER_SHARD: u64 = 250;
-const QUESTIONS_PER_CASE: usize = 36;
+/// Over embedded stores: 2,000 worlds, each with its twin.
+const EMBEDDED: Run = Run { cases: 250, questions: 36 };
+/// Over Postgres: 1,000 worlds, each with its twin, so 2,000 stores.
+const POSTGRES: Run = Run { cases: 125, questions: 62 };
 /// So many failing cases are told before a run gives up.
 const MOST_FAULTS: usize = 20;
 
-const _: () = assert!(SHARDS * CASES_PER_SHARD >= 2_000, "at least 2,000 random stores, each with its twin");
+const _: () = assert!(SHARDS * EMBEDDED.cases >= 2_000, "at least 2,000 random worlds");
+const _: () = assert!(SHARDS * POSTGRES.cases * 2 >= 2_000, "at least 2,000 stores with the twins");
 /// At least 100,000 requests in all.
 const LEAST_REQUESTS: usize = 100_000 / 8;
+
+/// What a shard does.
+#[derive(Clone, Copy)]
+struct Run {
+    cases: u64,
+    /// In each case.
+    questions: usize,
+}
 
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a whole number, not {text:?}")))
 }
 
-fn run_shard(shard: u64) {
+fn run_shard(shard: u64, run: Run, stores: fn(&Runtime) -> Stores) {
     let seed = number("PDPP_SEED").unwrap_or(DEFAULT_SEED);
     let only = number("PDPP_CASE");
-    let cases = shard * CASES_PER_SHARD..(shard + 1) * CASES_PER_SHARD;
+    let cases = shard * run.cases..(shard + 1) * run.cases;
     println!("leaks: PDPP_SEED={seed}, cases {} to {}", cases.start, cases.end - 1);
     let runtime = runtime();
+    let stores = stores(&runtime);
     let mut tally = Tally::default();
     let mut faults: Vec<String> = Vec::new();
     for case in cases.filter(|case| only.is_none_or(|only| only == *case)) {
-        let outcome = Case::new(&runtime, mix(seed ^ mix(case))).run(QUESTIONS_PER_CASE, &mut tally);
+        let mut played = Case::new(&runtime, &stores, mix(seed ^ mix(case)));
+        let outcome = played.run(run.questions, &mut tally);
         faults.extend(outcome.err().map(|fault| format!("PDPP_SEED={seed} PDPP_CASE={case}: {fault}")));
         if faults.len() == MOST_FAULTS {
             break;
@@ -76,7 +95,7 @@ fn run_shard(shard: u64) {
         println!("leaks: {times:6} {name}");
     }
     if only.is_none() {
-        check(&tally);
+        check(run, &tally);
     }
 }
 
@@ -85,10 +104,10 @@ fn runtime() -> Arc<Runtime> {
 }
 
 /// The run must have been what it claims to be.
-fn check(tally: &Tally) {
-    let cases = usize::try_from(CASES_PER_SHARD).expect("small");
+fn check(run: Run, tally: &Tally) {
+    let cases = usize::try_from(run.cases).expect("small");
     assert!(tally.stores >= 2 * cases, "{} stores", tally.stores);
-    assert!(tally.questions >= cases * QUESTIONS_PER_CASE, "{} questions", tally.questions);
+    assert!(tally.questions >= cases * run.questions, "{} questions", tally.questions);
     assert!(tally.requests >= LEAST_REQUESTS, "{} requests", tally.requests);
     assert!(tally.veiled > cases && tally.alone > cases, "the twins are too much alike");
     for (least, names) in EXPECTED {
@@ -161,21 +180,24 @@ const EXPECTED: &[(usize, &[&str])] = &[
 ];
 
 macro_rules! shards {
-    ($($name:ident = $shard:literal;)+) => {
-        $(#[test] fn $name() { run_shard($shard); })+
+    ($($shard:literal: $embedded:ident, $postgres:ident;)+) => {
+        $(
+            #[test] fn $embedded() { run_shard($shard, EMBEDDED, |_| Stores::Embedded); }
+            #[test] fn $postgres() { run_shard($shard, POSTGRES, Stores::on_postgres); }
+        )+
         const _: () = assert!([$($shard),+].len() as u64 == SHARDS);
     };
 }
 
 shards! {
-    no_answer_depends_on_what_is_outside_the_grant_0 = 0;
-    no_answer_depends_on_what_is_outside_the_grant_1 = 1;
-    no_answer_depends_on_what_is_outside_the_grant_2 = 2;
-    no_answer_depends_on_what_is_outside_the_grant_3 = 3;
-    no_answer_depends_on_what_is_outside_the_grant_4 = 4;
-    no_answer_depends_on_what_is_outside_the_grant_5 = 5;
-    no_answer_depends_on_what_is_outside_the_grant_6 = 6;
-    no_answer_depends_on_what_is_outside_the_grant_7 = 7;
+    0: no_answer_depends_on_what_is_outside_the_grant_0, no_answer_of_postgres_does_0;
+    1: no_answer_depends_on_what_is_outside_the_grant_1, no_answer_of_postgres_does_1;
+    2: no_answer_depends_on_what_is_outside_the_grant_2, no_answer_of_postgres_does_2;
+    3: no_answer_depends_on_what_is_outside_the_grant_3, no_answer_of_postgres_does_3;
+    4: no_answer_depends_on_what_is_outside_the_grant_4, no_answer_of_postgres_does_4;
+    5: no_answer_depends_on_what_is_outside_the_grant_5, no_answer_of_postgres_does_5;
+    6: no_answer_depends_on_what_is_outside_the_grant_6, no_answer_of_postgres_does_6;
+    7: no_answer_depends_on_what_is_outside_the_grant_7, no_answer_of_postgres_does_7;
 }
 
 /// Runs a few cases with spoiled answers; one of them must notice, and say this.
@@ -183,8 +205,8 @@ shards! {
 fn notices(tamper: fn(&mut Reply), expected: &str) {
     let runtime = runtime();
     let mut faults = (0..20).filter_map(|case| {
-        let mut case = Case::tampered(&runtime, mix(DEFAULT_SEED ^ mix(case)), tamper);
-        case.run(QUESTIONS_PER_CASE, &mut Tally::default()).err()
+        let mut case = Case::tampered(&runtime, &Stores::Embedded, mix(DEFAULT_SEED ^ mix(case)), tamper);
+        case.run(EMBEDDED.questions, &mut Tally::default()).err()
     });
     assert!(faults.any(|fault| fault.contains(expected)), "a leaking answer went unnoticed");
 }

@@ -1,20 +1,19 @@
 //! The real router over the real store, both in this process.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
 use http::Request;
 use http_body_util::BodyExt as _;
-use pdpp_access::{Entropy, Sealer, Secret};
+use pdpp_access::{Sealer, Secret};
 use pdpp_api::{ApiLimits, ApiSettings, ApiState, router};
 use pdpp_auth::LocalAuthority;
 use pdpp_store::{
     AdmittedRecord, Applied, BlobBinding, ManifestOutcome, NewToken, OnConflict, Operation, Store, TokenKind,
     WriteTarget,
 };
-use pdpp_store_sqlite::{Options, SqliteStore};
 use pdpp_testkit::FixedClock;
 use pdpp_wire::manifest::Manifest;
 use pdpp_wire::{ConnectionId, Grant, Instant, RecordKey, SubjectId, TokenId};
@@ -27,30 +26,11 @@ use crate::blobs;
 use crate::compare::Reply;
 use crate::question::Question;
 use crate::rng::mix;
+use crate::stores::{Dice, Opened, Stores};
 use crate::twin::{Step, Write};
 use crate::world::{Client, Place, World, canonical};
 
 pub(crate) const NOW: &str = "2026-03-20T12:00:00Z";
-
-/// Bytes that can be set back, so that the same thing gets the same id in two stores.
-#[derive(Debug)]
-struct Dice(Mutex<u64>);
-
-impl Dice {
-    fn set(&self, seed: u64) {
-        *self.0.lock().expect("nobody panics while drawing") = seed;
-    }
-}
-
-impl Entropy for Dice {
-    fn fill(&self, buffer: &mut [u8]) {
-        let mut state = self.0.lock().expect("nobody panics while drawing");
-        for chunk in buffer.chunks_mut(8) {
-            *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            chunk.copy_from_slice(&mix(*state).to_le_bytes()[..chunk.len()]);
-        }
-    }
-}
 
 pub(crate) struct Server {
     runtime: Arc<Runtime>,
@@ -58,6 +38,8 @@ pub(crate) struct Server {
     router: Router,
     dice: Arc<Dice>,
     clock: Arc<FixedClock>,
+    /// The owner under test, and another.
+    owners: [SubjectId; 2],
     /// One per client, then the owner's.
     secrets: Vec<Secret>,
 }
@@ -65,11 +47,15 @@ pub(crate) struct Server {
 impl Server {
     /// An empty store with the world's sources, connections and grants. Connection ids are noted in
     /// the world, and are the same in both stores.
-    pub(crate) fn new(runtime: &Arc<Runtime>, world: &mut World, place: Place, seed: u64) -> Self {
-        let dice = Arc::new(Dice(Mutex::new(seed)));
-        let clock = Arc::new(FixedClock::at_text(NOW));
-        let options = Options::new(clock.clone(), dice.clone());
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory(options).expect("memory is there"));
+    pub(crate) fn new(
+        runtime: &Arc<Runtime>,
+        stores: &Stores,
+        world: &mut World,
+        place: Place,
+        seed: u64,
+    ) -> Self {
+        let Opened { store, clock, dice, owners } = stores.open(place, seed);
+        dice.set(seed);
         let authority = Arc::new(LocalAuthority::new(store.clone(), clock.clone(), dice.clone()));
         let settings = ApiSettings {
             public_url: None,
@@ -81,7 +67,8 @@ impl Server {
         let sealer = Sealer::new(&[7; 32]);
         let state = ApiState::new(store.clone(), authority, (clock.clone(), dice.clone()), sealer, settings);
         let router = router(Arc::new(state));
-        let mut server = Self { runtime: runtime.clone(), store, router, dice, clock, secrets: Vec::new() };
+        let (runtime, secrets) = (runtime.clone(), Vec::new());
+        let mut server = Self { runtime, store, router, dice, clock, owners, secrets };
         server.populate(world, place, seed);
         server
     }
@@ -97,8 +84,8 @@ impl Server {
             {
                 self.dice.set(mix(seed ^ (index as u64 + 1)));
                 let source = &world.sources[connection.source];
-                let (owner, key) = (subject_id(connection.subject), source.key.parse().expect("a key"));
-                let made = self.store.create_connection(&owner, &key, connection.label.as_deref());
+                let (owner, key) = (&self.owners[connection.subject], source.key.parse().expect("a key"));
+                let made = self.store.create_connection(owner, &key, connection.label.as_deref());
                 let id = made.await.expect("a store").expect("a connector").connection_id.to_string();
                 assert!(
                     connection.id.is_empty() || connection.id == id,
@@ -118,8 +105,8 @@ impl Server {
     /// Registers a manifest for both owners.
     async fn register(&self, document: Value, on_conflict: OnConflict) {
         let manifest = Manifest::from_document(document).expect("a valid manifest");
-        for owner in [subject_id(0), subject_id(1)] {
-            let put = self.store.put_manifest(&owner, &manifest, on_conflict);
+        for owner in &self.owners {
+            let put = self.store.put_manifest(owner, &manifest, on_conflict);
             assert_ne!(put.await.expect("a store"), ManifestOutcome::Conflict);
         }
     }
@@ -136,7 +123,7 @@ impl Server {
 
     async fn issue(&mut self, world: &World, client: Option<&Client>) {
         let secret = Secret::mint(self.dice.as_ref());
-        let grants: Vec<Grant> = client.map_or(Vec::new(), |client| grants(world, client));
+        let grants: Vec<Grant> = client.map_or(Vec::new(), |client| grants(world, client, &self.owners[0]));
         let kind = match client {
             None => TokenKind::Owner,
             Some(client) => TokenKind::Client {
@@ -147,7 +134,7 @@ impl Server {
         let token = NewToken {
             hash: secret.hash(),
             token_id: TokenId::parse(format!("tok_{}", self.secrets.len())).expect("an id"),
-            subject_id: subject_id(0),
+            subject_id: self.owners[0].clone(),
             kind,
             issued_at: Instant::parse(NOW).expect("a time"),
             expires_at: None,
@@ -172,7 +159,7 @@ impl Server {
         writer.write(Bytes::from_static(content.as_bytes())).await.expect("written");
         let inside = world.cover(0, write.connection, &write.stream).is_some();
         let binding = BlobBinding {
-            subject_id: subject_id(connection.subject),
+            subject_id: self.owners[connection.subject].clone(),
             connection_id: connection.id.parse().expect("an id"),
             stream: write.stream.parse().expect("a name"),
             record_key: RecordKey::parse(key).expect("a key"),
@@ -185,8 +172,8 @@ impl Server {
     }
 
     pub(crate) fn revoke(&self, grant_id: &str) {
-        let (owner, id) = (subject_id(0), grant_id.parse().expect("an id"));
-        let revoked = self.store.revoke_grant(&owner, &id, Instant::parse(NOW).expect("a time"));
+        let (owner, id) = (&self.owners[0], grant_id.parse().expect("an id"));
+        let revoked = self.store.revoke_grant(owner, &id, Instant::parse(NOW).expect("a time"));
         self.runtime.block_on(revoked).expect("a store").expect("a grant");
     }
 
@@ -194,7 +181,7 @@ impl Server {
     pub(crate) fn apply(&self, world: &World, step: &Step) -> Option<Became> {
         let at = |connection: usize| {
             let connection = &world.connections[connection];
-            (subject_id(connection.subject), connection.id.parse::<ConnectionId>().expect("an id"))
+            (self.owners[connection.subject].clone(), connection.id.parse::<ConnectionId>().expect("an id"))
         };
         match step {
             Step::Write(write) => {
@@ -256,11 +243,7 @@ impl Server {
     }
 }
 
-fn subject_id(subject: usize) -> SubjectId {
-    SubjectId::parse(["owner_local", "owner_other"][subject]).expect("an id")
-}
-
-fn grants(world: &World, client: &Client) -> Vec<Grant> {
+fn grants(world: &World, client: &Client, owner: &SubjectId) -> Vec<Grant> {
     let documents = client.grants.iter().map(|grant| {
         let streams = grant.streams.iter().map(|entry| {
             let ids: Vec<&str> =
@@ -280,7 +263,7 @@ fn grants(world: &World, client: &Client) -> Vec<Grant> {
             stream
         });
         let mut document = json!({
-            "version": "0.1.0", "grant_id": grant.id, "issued_at": NOW, "subject": {"id": subject_id(0)},
+            "version": "0.1.0", "grant_id": grant.id, "issued_at": NOW, "subject": {"id": owner},
             "client": {"client_id": client.id},
             "source": {"kind": "connector", "id": world.sources[grant.source].uri},
             "source_declaration": {"version": "1"}, "purpose_code": "https://pdpp.dev/purpose/agent_context",

@@ -1,9 +1,10 @@
 //! `pdpp migrate`: brings a database to the schema this program knows.
 
 use clap::Args;
-use pdpp_server::{DEFAULT_PARTITIONS, migrate};
+use pdpp_server::{DEFAULT_PARTITIONS, migrate, move_attachments, renew};
 use serde_json::json;
 
+use super::restore::{entry, tell_access};
 use crate::args::DataArgs;
 use crate::exit::Usage;
 use crate::terminal;
@@ -13,8 +14,13 @@ use crate::terminal;
 /// Makes the tables in an empty database, and adds what a newer pdpp needs to an older one. Nodes that are running go on
 /// meanwhile unless a step says that they cannot. Two of these at once wait for each other, and one that was
 /// interrupted is run again. It needs the right to create tables; `pdpp serve` does not.
+///
+/// A database that was brought back from a backup does not know what was revoked since. Say --restored before the first
+/// node starts on it: every grant and token of every owner ends, and clients that follow changes begin anew.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: pdpp migrate --database-url postgres://pdpp:PASSWORD@db.example.org/pdpp")]
+#[command(after_help = "Examples:
+  pdpp migrate --database-url postgres://pdpp:PASSWORD@db.example.org/pdpp
+  pdpp migrate --restored")]
 pub(crate) struct MigrateArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -22,6 +28,15 @@ pub(crate) struct MigrateArgs {
     #[arg(long, value_name = "COUNT", default_value_t = DEFAULT_PARTITIONS,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     partitions: u16,
+    /// The database comes from a backup: end every grant and token in it
+    #[arg(long)]
+    restored: bool,
+    /// With --restored: let grants and tokens of the backup work again
+    #[arg(long, requires = "restored")]
+    keep_grants: bool,
+    /// All attachments were copied to the place the settings name: nodes look for them there from now on
+    #[arg(long)]
+    attachments_moved: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -39,14 +54,34 @@ pub(crate) async fn run(args: MigrateArgs) -> anyhow::Result<()> {
         }
     };
     let migrated = migrate(database, args.partitions, tell).await?;
+    let renewed = match args.restored {
+        true => Some(renew(database, args.keep_grants, entry).await?),
+        false => None,
+    };
+    let moved = match args.attachments_moved {
+        true => Some(move_attachments(database).await?),
+        false => None,
+    };
     let place = database.url.to_string();
     if args.json {
-        return terminal::json(&json!({"database": place, "from": migrated.from, "to": migrated.to}));
+        let mut told = json!({"database": place, "from": migrated.from, "to": migrated.to});
+        if let Some(renewed) = renewed {
+            told["revoked_grants"] = json!(renewed.grants);
+            told["revoked_tokens"] = json!(renewed.tokens);
+            told["kept_grants"] = json!(args.keep_grants);
+        }
+        if let Some(moved) = moved {
+            told["attachments"] = json!(moved);
+        }
+        return terminal::json(&told);
     }
     terminal::line(&match migrated.from {
         from if from == migrated.to => format!("{place} is up to date (version {from})"),
         0 => format!("{place} is ready (version {})", migrated.to),
         from => format!("{place} went from version {from} to {}", migrated.to),
     })?;
-    Ok(())
+    if let Some(moved) = moved {
+        terminal::line(&format!("its attachments are in {moved}"))?;
+    }
+    renewed.map_or(Ok(()), |renewed| tell_access(args.keep_grants, renewed))
 }

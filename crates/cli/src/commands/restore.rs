@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use pdpp_access::random_hex;
-use pdpp_server::{Alone, Personal, Renewed, SystemEntropy};
-use pdpp_store::{Disclosure, Door};
+use pdpp_server::{Alone, Personal, SystemEntropy};
+use pdpp_store::{Disclosure, Door, Renewed};
+use pdpp_wire::{Instant, SubjectId};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -97,15 +98,19 @@ async fn renew(args: &RestoreArgs, staged: &Path, asked: Option<&str>) -> anyhow
         bail!("the backup is damaged: {finding}");
     }
     let renewed = personal.directory("restore")?.renew(args.keep_grants).await?;
-    personal.store().append_disclosures(vec![entry(&personal, renewed)]).await?;
+    personal
+        .store()
+        .append_disclosures(vec![entry(personal.subject(), renewed, personal.clock().now())])
+        .await?;
     personal.update_index().await;
     Ok(renewed)
 }
 
-fn entry(personal: &Personal, renewed: Renewed) -> Disclosure {
+/// What an owner reads about it in their ledger.
+pub(super) fn entry(subject_id: &SubjectId, renewed: Renewed, at: Instant) -> Disclosure {
     Disclosure {
-        at: personal.clock().now(),
-        subject_id: personal.subject().clone(),
+        at,
+        subject_id: subject_id.clone(),
         request_id: format!("req_{}", random_hex(&SystemEntropy, 12)),
         door: Door::Cli,
         client_id: None,
@@ -189,19 +194,25 @@ fn tell(
         }));
     }
     terminal::line(&format!("{} is as it was at {}", data.display(), index.made_at))?;
-    if args.keep_grants {
-        terminal::note(
-            "Its grants and tokens work again, also those you revoked after it was made: `pdpp grant list`.",
-        );
-    } else {
-        let (grants, tokens) = (counted(renewed.grants, "grant"), counted(renewed.tokens, "token"));
-        terminal::line(&format!("{grants} and {tokens} ended; make new ones with `pdpp grant create`"))?;
-    }
+    tell_access(args.keep_grants, renewed)?;
     if let Some(aside) = aside {
         terminal::line(&format!(
             "what was there is now in {}; remove it when you are sure",
             aside.display()
         ))?;
     }
+    Ok(())
+}
+
+/// What became of the access the backup knows.
+pub(super) fn tell_access(kept: bool, renewed: Renewed) -> anyhow::Result<()> {
+    if kept {
+        terminal::note(
+            "Its grants and tokens work again, also those you revoked after it was made: `pdpp grant list`.",
+        );
+        return Ok(());
+    }
+    let (grants, tokens) = (counted(renewed.grants, "grant"), counted(renewed.tokens, "token"));
+    terminal::line(&format!("{grants} and {tokens} ended; make new ones with `pdpp grant create`"))?;
     Ok(())
 }

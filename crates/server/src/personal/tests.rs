@@ -28,7 +28,8 @@ fn over(store: Arc<dyn Store>, (data, key): (&Path, Option<PathBuf>), outside: O
     let url = DatabaseUrl::parse("postgres://ana:hunter2@db.test/pdpp").unwrap();
     let database = Some(DatabaseConfig { url, blobs, search_cache_bytes: 1 << 30 });
     let config = StoreConfig { data: data.to_owned(), subject: None, secrets_key_file: key, database };
-    Personal::of(&config, OpenedStore::Database { store, is_unguarded: false }, outside)
+    let clock = Arc::clone(&outside.0);
+    Personal::of(&config, OpenedStore::Database { store, clock, is_unguarded: false }, outside)
 }
 
 /// The same node by another clock.

@@ -35,6 +35,7 @@ pub struct BlobSweep {
 impl PostgresStore {
     /// Removes bytes whose rows are gone and what dead uploads left, some hundred names in one call. For maintenance.
     pub async fn sweep_some_blobs(&self) -> Result<BlobSweep, StoreError> {
+        self.check_place().await?;
         let abandoned = self.give_up_claims(GRACE).await?;
         let doomed =
             self.names("SELECT subject_id, blob_id, upload FROM doomed_blobs LIMIT $1", &[&MOST]).await?;

@@ -24,6 +24,7 @@ impl PostgresStore {
         blob_id: &BlobId,
         size_bytes: u64,
     ) -> Result<BlobBody, StoreError> {
+        self.check_place().await?;
         let blob = StoredBlob {
             subject_id: subject_id.clone(),
             blob_id: blob_id.clone(),
@@ -43,6 +44,7 @@ impl PostgresStore {
         blob_id: &BlobId,
         mut body: BlobBody,
     ) -> Result<(), StoreError> {
+        self.claim_place().await?;
         let mut upload = self.objects.start().await.map_err(of_objects)?;
         while let Some(chunk) = body.next().await {
             upload.write(chunk?).await.map_err(of_objects)?;

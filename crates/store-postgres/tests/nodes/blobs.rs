@@ -42,14 +42,14 @@ fn manifest() -> Manifest {
 
 /// One node, and the one place it writes to.
 #[derive(Clone)]
-struct Desk {
-    store: Arc<PostgresStore>,
-    subject_id: SubjectId,
-    connection_id: ConnectionId,
+pub(super) struct Desk {
+    pub(super) store: Arc<PostgresStore>,
+    pub(super) subject_id: SubjectId,
+    pub(super) connection_id: ConnectionId,
 }
 
 impl Desk {
-    async fn new(store: PostgresStore) -> Self {
+    pub(super) async fn new(store: PostgresStore) -> Self {
         let subject_id = sample::subject();
         let manifest = manifest();
         store.put_manifest(&subject_id, &manifest, OnConflict::Refuse).await.unwrap();
@@ -61,7 +61,12 @@ impl Desk {
         StreamName::parse("letters").unwrap()
     }
 
-    async fn upload(&self, key: &str, path: &str, content: &[u8]) -> Result<BlobReceipt, StoreError> {
+    pub(super) async fn upload(
+        &self,
+        key: &str,
+        path: &str,
+        content: &[u8],
+    ) -> Result<BlobReceipt, StoreError> {
         let mut writer = self.store.write_blob().await?;
         writer.write(Bytes::copy_from_slice(content)).await?;
         let binding = BlobBinding {
@@ -85,7 +90,7 @@ impl Desk {
         self.store.apply(&target, batch).await.unwrap();
     }
 
-    async fn put(&self, key: &str, blob_id: &BlobId) {
+    pub(super) async fn put(&self, key: &str, blob_id: &BlobId) {
         let at = Instant::parse("2026-02-01").unwrap();
         let data: Value = json!({"id": key, "blob_ref": {"blob_id": blob_id}});
         self.apply(|admission| admission.upsert(&json!(key), data, at).unwrap()).await;
@@ -97,7 +102,7 @@ impl Desk {
     }
 
     /// The bytes, as the owner reads them through a record; `None` when no record shows them.
-    async fn read(&self, blob_id: &BlobId) -> Option<Vec<u8>> {
+    pub(super) async fn read(&self, blob_id: &BlobId) -> Option<Vec<u8>> {
         let catalogue = self.store.catalogue(&self.subject_id).await.unwrap();
         let owner = pdpp_testkit::owner(&self.subject_id);
         let request = BlobRequest { blob_id: blob_id.to_string(), ..BlobRequest::default() };
@@ -109,7 +114,7 @@ impl Desk {
     }
 
     /// Sweeps until nothing is left to do; says how many names it removed.
-    async fn sweep(&self) -> u64 {
+    pub(super) async fn sweep(&self) -> u64 {
         let mut removed = 0;
         loop {
             let swept = self.store.sweep_some_blobs().await.unwrap();
@@ -121,7 +126,7 @@ impl Desk {
     }
 }
 
-/// The files under a folder, by their path from there; what is still arriving is not among them.
+/// The files under a folder, by their path from there; what is still arriving is not among them, nor the mark.
 fn files(root: &Path) -> BTreeSet<String> {
     let (mut found, mut folders) = (BTreeSet::new(), vec![root.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -131,6 +136,7 @@ fn files(root: &Path) -> BTreeSet<String> {
                 folders.push(path);
             } else {
                 found.insert(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
+                found.remove(".belongs-to");
             }
         }
     }

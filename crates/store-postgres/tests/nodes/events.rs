@@ -21,7 +21,7 @@ fn noon() -> Instant {
     Instant::parse("2026-01-05T12:00:00Z").unwrap()
 }
 
-fn subject(number: usize) -> SubjectId {
+pub(super) fn subject(number: usize) -> SubjectId {
     SubjectId::parse(format!("owner_{number}")).unwrap()
 }
 
@@ -29,16 +29,20 @@ fn id(name: &str) -> SubscriptionId {
     SubscriptionId::parse(name).unwrap()
 }
 
-fn event(name: &str) -> NewEvent {
+fn event(name: &str, due_at: Instant) -> NewEvent {
     NewEvent {
         event_id: EventId::parse(name).unwrap(),
         body: "{}".into(),
         challenge: Some("echo".into()),
-        due_at: noon(),
+        due_at,
     }
 }
 
 async fn subscribe(store: &dyn Events, subject_id: &SubjectId, name: &str) {
+    subscribe_at(store, subject_id, name, noon()).await;
+}
+
+pub(super) async fn subscribe_at(store: &dyn Events, subject_id: &SubjectId, name: &str, at: Instant) {
     let new = NewSubscription {
         subscription_id: id(name),
         subject_id: subject_id.clone(),
@@ -50,14 +54,14 @@ async fn subscribe(store: &dyn Events, subject_id: &SubjectId, name: &str) {
         streams: Vec::new(),
         connection_id: None,
         sealed_secret: b"sealed".to_vec(),
-        verify: event(&format!("evt_{name}")),
-        created_at: noon(),
+        verify: event(&format!("evt_{name}"), at),
+        created_at: at,
     };
     let made = store.create_subscription(&new, 1000).await.unwrap();
     assert_eq!(made, SubscriptionMade::Made);
 }
 
-fn claim(due: &DueEvent, words: &str) -> Claim {
+pub(super) fn claim(due: &DueEvent, words: &str) -> Claim {
     Claim {
         row: due.row,
         subscription_id: due.subscription_id.clone(),
@@ -207,7 +211,7 @@ async fn nobody_waits_in_a_circle() {
             subscribe(store.as_ref(), &ana, &name).await;
             let change = SubscriptionChange { switch: None, sealed_secret: Some(b"other".to_vec()) };
             store.change_subscription(&ana, &id("sub_3"), &change, noon()).await.unwrap();
-            store.queue_test(&ana, &id("sub_2"), &event(&format!("evt_test_{round}"))).await.unwrap();
+            store.queue_test(&ana, &id("sub_2"), &event(&format!("evt_test_{round}"), noon())).await.unwrap();
             store.expire_subscriptions(&[id(&name)], noon()).await.unwrap();
             store.delete_subscription(&ana, &id(&name)).await.unwrap();
         }

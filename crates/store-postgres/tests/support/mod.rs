@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use pdpp_objects::{Objects, Settings};
 use pdpp_store::Store;
-use pdpp_store_postgres::{DatabaseUrl, Options, PostgresStore, schema_fingerprint};
+use pdpp_store_postgres::{DatabaseUrl, Options, PostgresStore, Time, schema_fingerprint};
 use pdpp_testkit::{FixedClock, FreshDatabase, PostgresServer, SeededEntropy};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -16,6 +16,7 @@ use tokio::runtime::Runtime;
 pub(crate) fn options() -> Options {
     Options {
         connections: 4,
+        time: Time::Given,
         ..Options::new(Arc::new(FixedClock::default()), Arc::new(SeededEntropy::default()))
     }
 }
@@ -56,8 +57,13 @@ pub(crate) fn fresh_store() -> (Arc<dyn Store>, Kept) {
 
 /// A node of this store.
 pub(crate) fn connect(kept: &Kept, options: Options) -> PostgresStore {
+    connect_at(kept, kept.objects.path(), options)
+}
+
+/// A node that looks for bytes in another folder.
+pub(crate) fn connect_at(kept: &Kept, folder: &Path, options: Options) -> PostgresStore {
     let url = DatabaseUrl::parse(&kept.database.url()).unwrap();
-    let objects = objects(kept.objects.path());
+    let objects = objects(folder);
     block_on(async move { PostgresStore::connect(&url, objects, options).await.unwrap() })
 }
 
