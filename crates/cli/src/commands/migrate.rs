@@ -21,6 +21,7 @@ use crate::terminal;
 #[command(after_help = "Examples:
   pdpp migrate --database-url postgres://pdpp:PASSWORD@db.example.org/pdpp
   pdpp migrate --restored")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct MigrateArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -54,14 +55,8 @@ pub(crate) async fn run(args: MigrateArgs) -> anyhow::Result<()> {
         }
     };
     let migrated = migrate(database, args.partitions, tell).await?;
-    let renewed = match args.restored {
-        true => Some(renew(database, args.keep_grants, entry).await?),
-        false => None,
-    };
-    let moved = match args.attachments_moved {
-        true => Some(move_attachments(database).await?),
-        false => None,
-    };
+    let renewed = if args.restored { Some(renew(database, args.keep_grants, entry).await?) } else { None };
+    let moved = if args.attachments_moved { Some(move_attachments(database).await?) } else { None };
     let place = database.url.to_string();
     if args.json {
         let mut told = json!({"database": place, "from": migrated.from, "to": migrated.to});

@@ -47,6 +47,10 @@ impl<'a> Answer<'a> {
         next.sort_unstable_by(|one, other| self.compare(one, other).then(number(one).cmp(&number(other))));
         let (mut scored, mut is_full) = (Vec::new(), placed.len() >= most);
         for mut one in next {
+            // Neither placed nor counted.
+            if is_full && one.index >= self.found {
+                continue;
+            }
             self.matching(one.credit, &mut scored);
             let best = scored.first().map(|(_, at)| self.credits.passages[*at].at);
             one.sketch = best.and_then(|at| self.view.segments.segment(at).sketch(at.doc));

@@ -151,7 +151,9 @@ impl Finder<'_> {
         let mut later = Vec::new();
         if all.len() > FIRST {
             let mut first = Top::new(FIRST, tie);
-            all.iter().for_each(|(score, at)| first.offer(*score, *at));
+            for (score, at) in &all {
+                first.offer(*score, *at);
+            }
             let first = first.docs().0;
             all.retain(|one| !first.contains(one));
             later = std::mem::replace(&mut all, first);
