@@ -4,7 +4,6 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderName, ORIGIN};
 use http::request::Parts;
 use pdpp_access::{AuthError, OwnerPrincipal, Principal, Secret, TokenAuthority as _};
-use pdpp_store::StoreError;
 use pdpp_wire::{ClientId, Code};
 
 use super::body::{Params, parse_form, parse_json};
@@ -142,7 +141,7 @@ impl Call {
                 Err(AuthError::Denied(denial) | AuthError::TurnedAway(_, denial)) => {
                     return Err(OAuthFault::Denied(denial));
                 }
-                Err(AuthError::Unavailable(cause)) => return Err(StoreError::Backend(cause).into()),
+                Err(AuthError::Unavailable(cause)) => return Err(OAuthFault::unavailable(cause)),
             },
             None => self.session_owner().await?,
         };

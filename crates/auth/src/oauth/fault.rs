@@ -44,6 +44,14 @@ impl OAuthFault {
         Self::refused(OAuthCode::InvalidRequest, message)
     }
 
+    /// What keeps tokens failed. The store's own error is told as it is when anything else meets it.
+    pub(crate) fn unavailable(cause: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        Self::Store(match cause.downcast::<StoreError>() {
+            Ok(error) => *error,
+            Err(cause) => StoreError::Backend(cause),
+        })
+    }
+
     /// A code or token that cannot be used; which of the reasons it is stays here.
     pub(crate) fn grant(message: impl Into<String>) -> Self {
         Self::refused(OAuthCode::InvalidGrant, message)
@@ -56,8 +64,14 @@ impl OAuthFault {
             Self::Denied(denial) if denial.code == Code::InvalidAuthorizationDetails => {
                 OAuthCode::InvalidAuthorizationDetails
             }
+            Self::Denied(denial) if denial.code == Code::DeadlineExceeded => {
+                OAuthCode::TemporarilyUnavailable
+            }
             Self::Denied(_) => OAuthCode::InvalidRequest,
             Self::TooOften(_) => OAuthCode::SlowDown,
+            Self::Store(StoreError::Busy(_) | StoreError::Unreachable(_)) => {
+                OAuthCode::TemporarilyUnavailable
+            }
             Self::Store(_) => OAuthCode::ServerError,
         }
     }
@@ -67,6 +81,8 @@ impl OAuthFault {
         match self {
             Self::Denied(denial) => denial.code,
             Self::TooOften(_) => Code::RateLimitExceeded,
+            Self::Store(StoreError::Busy(_)) => Code::ConnectorInstanceBusy,
+            Self::Store(StoreError::Unreachable(_)) => Code::StoreUnavailable,
             Self::Store(_) => Code::ApiError,
             Self::Refused { code, .. } => match code {
                 OAuthCode::InvalidAuthorizationDetails => Code::InvalidAuthorizationDetails,
@@ -91,6 +107,12 @@ impl OAuthFault {
             Self::Refused { message, .. } => message.clone(),
             Self::Denied(denial) => denial.message.clone(),
             Self::TooOften(seconds) => format!("Too many requests; try again in {seconds} seconds."),
+            Self::Store(StoreError::Busy(_)) => {
+                "The data is being changed right now; try again shortly.".to_owned()
+            }
+            Self::Store(StoreError::Unreachable(_)) => {
+                "The data cannot be reached right now; try again shortly.".to_owned()
+            }
             Self::Store(_) => "Something failed inside the server.".to_owned(),
         }
     }
@@ -102,5 +124,31 @@ impl From<AuthFault> for OAuthFault {
             AuthFault::Denied(denial) => Self::Denied(denial),
             AuthFault::Store(error) => Self::Store(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(fault: &OAuthFault, expected: &str) {
+        let (oauth, code) = (fault.oauth_code(), fault.code());
+        let told = format!("{} {}, {} {}", oauth.status(), oauth.as_str(), code.status(), code.as_str());
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_passes_by_itself_is_told_apart_from_what_is_broken() {
+        let cause = || Box::<dyn std::error::Error + Send + Sync>::from("below");
+        let unavailable = "503 temporarily_unavailable";
+        let busy = OAuthFault::Store(StoreError::Busy(cause()));
+        check(&busy, &format!("{unavailable}, 503 connector_instance_busy"));
+        // As the authority hands it on.
+        let lost = OAuthFault::unavailable(Box::new(StoreError::Unreachable(cause())));
+        check(&lost, &format!("{unavailable}, 503 store_unavailable"));
+        check(&OAuthFault::unavailable(cause()), "500 server_error, 500 api_error");
+        let late = OAuthFault::denied(Code::DeadlineExceeded, "The request took too long.");
+        check(&late, &format!("{unavailable}, 504 deadline_exceeded"));
     }
 }

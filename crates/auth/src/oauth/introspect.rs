@@ -1,7 +1,6 @@
 //! Introspection (RFC 7662), for a resource server that is not part of this process.
 
 use pdpp_access::{AuthError, Principal, Secret, TokenAuthority as _};
-use pdpp_store::StoreError;
 use pdpp_wire::{Code, Grant, Instant};
 use serde_json::{Map, Value, json};
 
@@ -34,7 +33,7 @@ impl AuthorizationServer {
                 };
                 return Ok(inactive(Some(reason)));
             }
-            Err(AuthError::Unavailable(cause)) => return Err(StoreError::Backend(cause).into()),
+            Err(AuthError::Unavailable(cause)) => return Err(OAuthFault::unavailable(cause)),
         };
         let Some(stored) = stored else {
             return Ok(inactive(None));

@@ -7,6 +7,7 @@
 mod agents;
 mod bad_input;
 mod browsers;
+mod busy;
 mod clients;
 mod codes;
 mod consent;
