@@ -204,4 +204,10 @@ fn a_node_that_looks_for_attachments_elsewhere_does_not_start() {
     let moved = pdpp.ok(&["migrate", "--attachments-moved", "--blobs-url", &other]);
     assert!(moved.contains(&format!("its attachments are in {other}")), "{moved}");
     drop(Server::start(serve(&other)));
+    let swept = pdpp.json(&["migrate", "--sweep-attachments", "--blobs-url", &other, "--json"]);
+    let nothing = serde_json::json!({"seen": 0, "removed": 0, "removed_bytes": 0});
+    assert_eq!(swept["swept_attachments"], nothing);
+    let nowhere = pdpp.path("nowhere").display().to_string();
+    let (code, said) = pdpp.fails(&["migrate", "--sweep-attachments", "--blobs-url", &nowhere]);
+    assert!(code != 0 && said.contains("is another place"), "{code} {said}");
 }

@@ -52,7 +52,23 @@ pub struct Swept {
     pub removed_bytes: u64,
 }
 
+impl std::ops::AddAssign for Swept {
+    fn add_assign(&mut self, other: Self) {
+        self.seen += other.seen;
+        self.removed += other.removed;
+        self.removed_bytes += other.removed_bytes;
+    }
+}
+
 impl Objects {
+    /// The subjects anything lies there for.
+    pub async fn subjects(&self) -> Result<Vec<SubjectId>, ObjectsError> {
+        let listed = self.inner.store.list_with_delimiter(None).await;
+        let listed = listed.map_err(|error| Doing::Reading.failed("the list of subjects", error))?;
+        let names = listed.common_prefixes.iter().filter_map(|prefix| prefix.filename());
+        Ok(names.filter_map(|name| SubjectId::parse(name).ok()).collect())
+    }
+
     /// The objects of a subject, some hundred at a time, in no order. What does not have the name of an object is not
     /// ours and is left out.
     pub fn list(&self, subject: &SubjectId) -> BoxStream<'static, Result<Vec<Found>, ObjectsError>> {

@@ -33,7 +33,7 @@ pub use in_process::in_process;
 pub use local_grants::{LocalGrants, LocalGrantsError};
 pub use local_owner::LocalOwner;
 pub use logging::start_logging;
-pub use open_store::{migrate, move_attachments, renew};
+pub use open_store::{migrate, move_attachments, renew, sweep_attachments};
 pub use opened::NeedsDirectory;
 pub use outside::{SystemClock, SystemEntropy};
 pub use pdpp_store_postgres::{DEFAULT_PARTITIONS, DatabaseUrl, Migrated};

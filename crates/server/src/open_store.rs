@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pdpp_access::{Clock, Entropy};
-use pdpp_objects::{Credentials, Objects, Settings};
+use pdpp_objects::{Credentials, Objects, Settings, Swept};
 use pdpp_store::{Disclosure, Renewed, StoreError};
 use pdpp_store_postgres::{Migrated, PostgresStore};
 use pdpp_store_sqlite::{Options, SqliteStore};
@@ -107,6 +107,16 @@ pub async fn move_attachments(database: &DatabaseConfig) -> Result<String, Perso
     let moved = PostgresStore::move_blobs(&database.url, &objects, &options).await;
     moved.map_err(|source| PersonalError::Store { path: database.url.to_string(), source })?;
     Ok(objects.place().to_owned())
+}
+
+/// Removes attachments that lie in the place of the settings and that nothing in the database refers to.
+pub async fn sweep_attachments(database: &DatabaseConfig) -> Result<Swept, PersonalError> {
+    let (clock, entropy) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
+    let objects = open_objects(&database.blobs, entropy.clone())?;
+    let options = pdpp_store_postgres::Options::new(clock, entropy);
+    let failed = |source| PersonalError::Store { path: database.url.to_string(), source };
+    let store = PostgresStore::connect(&database.url, objects, options).await.map_err(failed)?;
+    store.sweep_unknown_blobs().await.map_err(failed)
 }
 
 /// Lets a database that was brought back from a backup begin anew: every stream in a new epoch and, unless they are kept,

@@ -1,12 +1,13 @@
 //! `pdpp migrate`: brings a database to the schema this program knows.
 
 use clap::Args;
-use pdpp_server::{DEFAULT_PARTITIONS, migrate, move_attachments, renew};
+use pdpp_server::{DEFAULT_PARTITIONS, migrate, move_attachments, renew, sweep_attachments};
 use serde_json::json;
 
 use super::restore::{entry, tell_access};
 use crate::args::DataArgs;
 use crate::exit::Usage;
+use crate::screen::{counted, size};
 use crate::terminal;
 
 /// Prepare a database for this version of pdpp
@@ -38,6 +39,10 @@ pub(crate) struct MigrateArgs {
     /// All attachments were copied to the place the settings name: nodes look for them there from now on
     #[arg(long)]
     attachments_moved: bool,
+    /// Remove attachments older than a day that nothing in the database refers to, such as those that came after the
+    /// backup; no other database may keep its own in the same place
+    #[arg(long)]
+    sweep_attachments: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -57,6 +62,7 @@ pub(crate) async fn run(args: MigrateArgs) -> anyhow::Result<()> {
     let migrated = migrate(database, args.partitions, tell).await?;
     let renewed = if args.restored { Some(renew(database, args.keep_grants, entry).await?) } else { None };
     let moved = if args.attachments_moved { Some(move_attachments(database).await?) } else { None };
+    let swept = if args.sweep_attachments { Some(sweep_attachments(database).await?) } else { None };
     let place = database.url.to_string();
     if args.json {
         let mut told = json!({"database": place, "from": migrated.from, "to": migrated.to});
@@ -68,6 +74,10 @@ pub(crate) async fn run(args: MigrateArgs) -> anyhow::Result<()> {
         if let Some(moved) = moved {
             told["attachments"] = json!(moved);
         }
+        if let Some(swept) = swept {
+            told["swept_attachments"] =
+                json!({"seen": swept.seen, "removed": swept.removed, "removed_bytes": swept.removed_bytes});
+        }
         return terminal::json(&told);
     }
     terminal::line(&match migrated.from {
@@ -77,6 +87,10 @@ pub(crate) async fn run(args: MigrateArgs) -> anyhow::Result<()> {
     })?;
     if let Some(moved) = moved {
         terminal::line(&format!("its attachments are in {moved}"))?;
+    }
+    if let Some(swept) = swept {
+        let (seen, gone) = (counted(swept.seen, "attachment"), size(swept.removed_bytes));
+        terminal::line(&format!("{} of {seen} ({gone}) had nobody and were removed", swept.removed))?;
     }
     renewed.map_or(Ok(()), |renewed| tell_access(args.keep_grants, renewed))
 }

@@ -76,6 +76,9 @@ pub(crate) async fn the_list_has_names_sizes_and_times(objects: &Objects) {
     assert!(found.iter().all(|(_, _, modified)| *modified > lower && *modified < tomorrow()), "{found:?}");
     let found: Vec<_> = found.into_iter().map(|(name, size, _)| (name, size)).collect();
     assert_eq!(found, [(first.name, 10), (second.name, 20)]);
+    let mut subjects = objects.subjects().await.unwrap();
+    subjects.sort();
+    assert_eq!(subjects, [subject("ana"), subject("anabel")]);
     assert!(objects.list(&subject("nobody")).try_next().await.unwrap().is_none());
 }
 

@@ -101,6 +101,11 @@ async fn settle(
             begin(store, &Known { mark, place, is_marked: false }).await?
         }
     };
+    // Whoever was first may have left it since it was looked for.
+    let found = match found {
+        None => objects.find_mark().await.map_err(of_objects)?,
+        found => found,
+    };
     match found {
         Some(mark) if mark == known.mark => {}
         None if !known.is_marked && known.place == objects.place() => {

@@ -55,10 +55,17 @@ impl PostgresStore {
         Ok(BlobSweep { abandoned, removed, more: abandoned >= full || removed >= full })
     }
 
-    /// Looks at everything that lies there for a subject and removes what neither row nor claim knows: what an upload
-    /// left that came back after its claim was given up, and died then. For an operator who wants to be sure.
-    pub async fn sweep_unknown_blobs(&self, subject_id: &SubjectId) -> Result<Swept, StoreError> {
-        self.objects.sweep(subject_id, self.clock.now(), GRACE, self).await.map_err(of_objects)
+    /// Looks at everything that lies there and removes what neither row nor claim knows and what is older than a day:
+    /// what was uploaded after the backup this database comes from, above all. Only for whoever is sure that no other
+    /// database has its bytes in this place.
+    pub async fn sweep_unknown_blobs(&self) -> Result<Swept, StoreError> {
+        self.check_place().await?;
+        let mut all = Swept::default();
+        for subject_id in self.objects.subjects().await.map_err(of_objects)? {
+            let swept = self.objects.sweep(&subject_id, self.clock.now(), GRACE, self).await;
+            all += swept.map_err(of_objects)?;
+        }
+        Ok(all)
     }
 
     /// Dooms what was claimed so long ago that nobody works on it any more. Whoever still does is told.

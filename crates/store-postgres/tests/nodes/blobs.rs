@@ -246,6 +246,36 @@ async fn an_upload_that_died_between_claim_and_row_is_swept_after_a_day() {
     assert!(later.read(&receipt.blob_id).await.is_none());
 }
 
+/// As after a restore: a later upload has its bytes there, and no row. Its whole owner may be unknown.
+#[tokio::test]
+async fn what_came_after_the_backup_is_removed_when_an_operator_asks() {
+    let kept = Kept::new();
+    let desk = Desk::new(connect(&kept, patient())).await;
+    let known = desk.upload("a", "/blob_ref", b"before").await.unwrap();
+    desk.put("a", &known.blob_id).await;
+    let lost = desk.upload("b", "/blob_ref", b"after").await.unwrap();
+    let rows = format!(
+        "DELETE FROM blob_bindings WHERE blob_id = '{0}'; DELETE FROM blobs WHERE blob_id = '{0}'",
+        lost.blob_id
+    );
+    onlooker(&kept).await.batch_execute(&rows).await.unwrap();
+    let (lying, named) = (files(kept.objects.path()), named_by_rows(&kept).await);
+    let stray = kept.objects.path().join(lying.difference(&named).next().unwrap());
+    let name = stray.file_name().unwrap();
+    let unknown = kept.objects.path().join("nobody-knows").join(&name.to_str().unwrap()[..2]);
+    std::fs::create_dir_all(&unknown).unwrap();
+    std::fs::copy(&stray, unknown.join(name)).unwrap();
+    let young = desk.store.sweep_unknown_blobs().await.unwrap();
+    assert_eq!((young.seen, young.removed), (3, 0), "somebody may still be working on it");
+    let later = Arc::new(FixedClock::at_text("2100-01-01T00:00:00Z"));
+    let later = Desk { store: Arc::new(connect(&kept, Options { clock: later, ..patient() })), ..desk };
+    let old = later.store.sweep_unknown_blobs().await.unwrap();
+    assert_eq!((old.seen, old.removed, old.removed_bytes), (3, 2, 10));
+    assert_eq!(files(kept.objects.path()), named_by_rows(&kept).await);
+    assert_eq!(later.read(&known.blob_id).await.unwrap(), b"before");
+    assert_eq!(later.store.sweep_unknown_blobs().await.unwrap().removed, 0);
+}
+
 #[tokio::test]
 async fn what_took_the_place_of_another_upload_lets_it_go() {
     let kept = Kept::new();
