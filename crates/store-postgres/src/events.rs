@@ -196,7 +196,7 @@ impl Events for PostgresStore {
     ) -> Result<Vec<DueEvent>, StoreError> {
         let session = self.reading(Whose::Everybody).await?;
         let due = async {
-            self.clock.measure(session.client()).await?;
+            self.clock.measure(session.begun().await?).await?;
             due::list(&session, self.clock.decide(at), busy_hosts, limit).await
         };
         let due = due.await;

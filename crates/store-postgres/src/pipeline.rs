@@ -25,7 +25,7 @@ pub(crate) async fn execute_each<const N: usize>(
     if each.is_empty() {
         return Ok(Vec::new());
     }
-    let client = session.client();
+    let client = session.begun().await?;
     let statement = &client.prepare_cached(sql).await?;
     let mut changed = Vec::with_capacity(each.len());
     for piece in each.chunks(PIECE) {

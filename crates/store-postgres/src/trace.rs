@@ -40,7 +40,12 @@ pub async fn traced<T>(work: impl Future<Output = T>) -> (T, Vec<Traced>) {
     SEEN.scope(RefCell::default(), watched).await
 }
 
-/// Explains a statement that is about to be executed, when somebody wants to know.
+/// Whether somebody wants to know what this task executes.
+pub(crate) fn is_watched() -> bool {
+    SEEN.try_with(|_| ()).is_ok()
+}
+
+/// Explains a statement that is about to be executed.
 pub(crate) async fn note(
     client: &Object,
     sql: &str,
@@ -48,7 +53,7 @@ pub(crate) async fn note(
     values: &Values<'_>,
 ) -> Outcome<()> {
     let declared = sql.strip_prefix("DECLARE ").and_then(|rest| rest.split_once(" CURSOR FOR "));
-    if SEEN.try_with(|_| ()).is_err() || sql.starts_with("FETCH ") {
+    if sql.starts_with("FETCH ") {
         return Ok(());
     }
     let (sql, plan) = match declared {

@@ -13,7 +13,7 @@ use pdpp_wire::{ClientId, Code, StreamName, SubjectId};
 use tokio::sync::oneshot;
 
 use crate::fault::{Fault, Outcome};
-use crate::session::{Session, Whose};
+use crate::session::Session;
 
 /// Appends in one transaction.
 const MOST: usize = 256;
@@ -115,14 +115,18 @@ async fn commit(pool: &Pool, entries: impl Iterator<Item = Disclosure>) -> Outco
     for entry in entries {
         by_subject.entry(entry.subject_id.clone()).or_default().push(entry);
     }
-    let session = Session::write(pool, Whose::Provider).await?;
+    let Some(first) = by_subject.keys().next() else { return Ok(()) };
+    let session = Session::write(pool, first.into()).await?;
     let appended = append_all(&session, &by_subject).await;
     session.end(appended).await
 }
 
+/// The transaction begins as the first of them.
 async fn append_all(session: &Session, by_subject: &BTreeMap<SubjectId, Vec<Disclosure>>) -> Outcome<()> {
-    for (subject_id, entries) in by_subject {
-        session.turn_to(subject_id.into()).await?;
+    for (index, (subject_id, entries)) in by_subject.iter().enumerate() {
+        if index > 0 {
+            session.turn_to(subject_id.into()).await?;
+        }
         append(session, subject_id, entries).await?;
     }
     Ok(())
