@@ -86,6 +86,27 @@ pub struct ChangesPosition {
     pub after: Option<(ConnectionId, Epoch)>,
 }
 
+impl ChangesPosition {
+    /// Where the session ends that this continues, or that starts now; `None` when some history it needs is gone.
+    pub fn horizon(&self, now: ChangesSince) -> Option<ChangesSince> {
+        let is_stale =
+            |earlier: &Option<ChangesSince>| earlier.as_ref().is_some_and(|at| at.epochs != now.epochs);
+        if is_stale(&self.since) || is_stale(&self.horizon) {
+            return None;
+        }
+        Some(self.horizon.clone().unwrap_or(now))
+    }
+
+    /// Where the page starts within a connection; `None` when earlier pages finished it.
+    pub fn start_in(&self, connection_id: &ConnectionId) -> Option<u64> {
+        match &self.after {
+            Some((last, Epoch(sequence))) if last == connection_id => Some(*sequence),
+            Some((last, _)) if connection_id < last => None,
+            _ => Some(0),
+        }
+    }
+}
+
 /// Where a page of search hits starts, in a ranking that is kept for a while.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchPosition {

@@ -9,6 +9,7 @@ mod authority;
 mod blobs;
 mod catalogues;
 mod change_log;
+mod changes_filling;
 mod columns;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -16,16 +17,19 @@ mod error;
 mod events;
 mod feed;
 mod ingest;
+mod largest_groups;
 mod ledger;
 mod line;
 mod oauth;
 mod owners;
+mod page_budget;
 mod projection;
 mod quotas;
 mod records;
 mod renewal;
 mod search_index;
 mod sync_state;
+mod time_buckets;
 pub mod transfer;
 mod visibility;
 
@@ -34,6 +38,7 @@ pub use authority::{Authority, IssueOutcome, NewToken, StoredGrant, StoredToken,
 pub use blobs::{BlobBinding, BlobBody, BlobReceipt, BlobSighting, BlobWriter, Blobs, StoredBlob};
 pub use catalogues::{Catalogues, Ensured, ManifestOutcome, OnConflict, RemovedCounts};
 pub use change_log::{Change, ChangeKind, ChangeLog};
+pub use changes_filling::ChangesFilling;
 pub use columns::{Column, columns, text_key};
 pub use error::StoreError;
 pub use events::{
@@ -44,6 +49,7 @@ pub use events::{
 };
 pub use feed::{FedRecord, Feed};
 pub use ingest::{Applied, Ingest, MAX_BATCH, WriteTarget};
+pub use largest_groups::LargestGroups;
 pub use ledger::{DayCount, Disclosure, DisclosureFilter, Door, Ledger};
 pub use line::RecordLine;
 pub use oauth::{
@@ -52,6 +58,7 @@ pub use oauth::{
     RequestState, Rotated, Rotation, Staged, StagedRequest,
 };
 pub use owners::{Owners, StoredPasskey};
+pub use page_budget::{PAGE_BYTES, PageBudget};
 pub use projection::project;
 pub use quotas::{Growth, Measure, OverQuota, Quota, Quotas, Room, Usage, size_of};
 pub use records::{
@@ -61,6 +68,7 @@ pub use records::{
 pub use renewal::Renewed;
 pub use search_index::{Correction, Hits, Passage, RankedHit, Ranking, Search, SearchIndex};
 pub use sync_state::{StateScope, SyncState, SyncStates};
+pub use time_buckets::TimeBuckets;
 pub use transfer::Transfer;
 pub use visibility::FieldHistory;
 

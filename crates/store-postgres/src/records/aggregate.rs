@@ -5,7 +5,7 @@ use std::pin::pin;
 use futures_util::TryStreamExt as _;
 use futures_util::future::try_join_all;
 use pdpp_access::{AggregatePlan, Direction, Grouping, Metric};
-use pdpp_store::Aggregate;
+use pdpp_store::{Aggregate, TimeBuckets};
 use serde_json::{Number, Value};
 
 use super::condition::{Column, Condition};
@@ -50,8 +50,9 @@ pub(super) async fn aggregate(session: &Session, plan: &AggregatePlan) -> Outcom
             groups::by_value(session, &target, &selected, (name, field(name)?), plan.limit()).await?
         }
         Grouping::ByTime { field: name, granularity, zone, .. } => {
-            let counts = buckets::by_time(session, &selected, field(name)?, *granularity, zone).await?;
-            buckets::first(&counts, *granularity, filtered_record_count, plan.limit())
+            let buckets = TimeBuckets::new(*granularity, zone);
+            let buckets = buckets::by_time(session, &selected, field(name)?, buckets).await?;
+            buckets.first(filtered_record_count, plan.limit())
         }
     };
     let shown: u64 = groups.iter().map(|group| group.count).sum();

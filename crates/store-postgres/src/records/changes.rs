@@ -7,11 +7,9 @@
 use std::pin::pin;
 
 use futures_util::TryStreamExt as _;
-use pdpp_access::{ChangesPlan, ChangesPosition, ChangesSince, Epoch, ReadPlan};
-use pdpp_store::{ChangeEntry, ChangesOutcome, ChangesPage, VisibleChanges};
-use pdpp_wire::ConnectionId;
+use pdpp_access::{ChangesPlan, ChangesSince, Epoch, ReadPlan};
+use pdpp_store::{ChangeEntry, ChangesFilling, ChangesOutcome, VisibleChanges};
 
-use super::budget::Budget;
 use super::places::{Place, Told, Window};
 use super::rows::{self, record_key, visible_change};
 use super::selection::Selection;
@@ -30,30 +28,18 @@ pub(super) async fn list(session: &Session, plan: &ChangesPlan) -> Outcome<Chang
     let target = Target::resolve(session, plan.read()).await?;
     let from = plan.from();
     let now = current(session, plan.read(), &target).await?;
-    let is_stale =
-        |earlier: &Option<ChangesSince>| earlier.as_ref().is_some_and(|at| at.epochs != now.epochs);
-    if is_stale(&from.since) || is_stale(&from.horizon) {
-        return Ok(ChangesOutcome::Expired);
-    }
-    let horizon = from.horizon.clone().unwrap_or(now);
+    let Some(horizon) = from.horizon(now) else { return Ok(ChangesOutcome::Expired) };
     let since = from.since.as_ref().map_or(0, |since| since.sequence);
-    let mut page = Page::of(usize::try_from(plan.limit()).unwrap_or(usize::MAX));
+    let mut page = ChangesFilling::new(plan.limit());
     let reader = Reader { window: Window { session, target: &target, since }, horizon: horizon.sequence };
     for part in &target.parts {
         if page.has_more {
             break;
         }
-        let Some(after) = start(from.after.as_ref(), part.plan.connection_id()) else { continue };
+        let Some(after) = from.start_in(part.plan.connection_id()) else { continue };
         reader.collect(part, after, &mut page).await?;
     }
-    let last = page.found.last().filter(|_| page.has_more);
-    let next = last.map(|found| ChangesPosition {
-        since: from.since.clone(),
-        horizon: Some(horizon.clone()),
-        after: Some((found.connection_id.clone(), Epoch(found.sequence))),
-    });
-    let entries = page.found.into_iter().map(|found| found.entry).collect();
-    Ok(ChangesOutcome::Page(ChangesPage { entries, next, horizon }))
+    Ok(ChangesOutcome::Page(page.page(from, horizon)))
 }
 
 /// What a session from a position would tell, counted up to a bound; the entries themselves stay where they are.
@@ -67,14 +53,14 @@ pub(super) async fn visible(
     let now = current(session, read, &target).await?;
     let reader = Reader { window: Window { session, target: &target, since: after }, horizon: now.sequence };
     // The entry a page has no room for counts too, and is not fetched.
-    let mut page = Page::of(usize::try_from(most.saturating_sub(1)).unwrap_or(usize::MAX));
+    let mut page = ChangesFilling::new(most.saturating_sub(1));
     for part in &target.parts {
         if page.has_more {
             break;
         }
         reader.collect(part, 0, &mut page).await?;
     }
-    let count = u32::try_from(page.found.len()).unwrap_or(most) + u32::from(page.has_more);
+    let count = page.met();
     let since = ChangesSince { sequence: after, ..now };
     Ok((count > 0).then_some(VisibleChanges { since, count }))
 }
@@ -88,41 +74,6 @@ async fn current(session: &Session, read: &ReadPlan, target: &Target<'_>) -> Out
     Ok(ChangesSince { sequence, epochs: epochs.collect() })
 }
 
-/// Where a page starts within a connection; `None` when earlier pages finished it.
-fn start(after: Option<&(ConnectionId, Epoch)>, connection_id: &ConnectionId) -> Option<u64> {
-    match after {
-        Some((last, Epoch(sequence))) if last == connection_id => Some(*sequence),
-        Some((last, _)) if connection_id < last => None,
-        _ => Some(0),
-    }
-}
-
-/// One entry and where it stands.
-struct Found {
-    connection_id: ConnectionId,
-    sequence: u64,
-    entry: ChangeEntry,
-}
-
-/// A page as it fills.
-struct Page {
-    found: Vec<Found>,
-    limit: usize,
-    budget: Budget,
-    /// Whether an entry was met that it has no room for.
-    has_more: bool,
-}
-
-impl Page {
-    const fn of(limit: usize) -> Self {
-        Self { found: Vec::new(), limit, budget: Budget::of_page(), has_more: false }
-    }
-
-    fn room(&self) -> usize {
-        self.limit.saturating_sub(self.found.len())
-    }
-}
-
 /// What all pages of one session share.
 struct Reader<'t> {
     window: Window<'t>,
@@ -131,7 +82,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     /// Adds a part's entries after a position, until the page has no room for one.
-    async fn collect(&self, part: &Part<'_>, after: u64, page: &mut Page) -> Outcome<()> {
+    async fn collect(&self, part: &Part<'_>, after: u64, page: &mut ChangesFilling) -> Outcome<()> {
         let Some(scope) = part.scope else { return Ok(()) };
         let Some(visible) = Selection::of(self.window.target, part, &[])? else { return Ok(()) };
         let mut after = after.max(self.window.since);
@@ -194,7 +145,7 @@ impl Reader<'_> {
         part: &Part<'_>,
         visible: &Selection,
         places: &[Place],
-        page: &mut Page,
+        page: &mut ChangesFilling,
     ) -> Outcome<()> {
         let told = self.window.tell(part, visible, places).await?;
         let (fit, beyond) = told.split_at(page.room().min(told.len()));
@@ -217,8 +168,7 @@ impl Reader<'_> {
                 page.has_more = true;
                 break;
             };
-            let connection_id = part.plan.connection_id().clone();
-            page.found.push(Found { connection_id, sequence: place.sequence, entry });
+            page.push(part.plan.connection_id(), place.sequence, entry);
         }
         Ok(())
     }

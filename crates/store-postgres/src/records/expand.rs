@@ -5,12 +5,11 @@
 
 use futures_util::future::try_join_all;
 use pdpp_access::{ExpandPlan, Scalar};
-use pdpp_store::{Expanded, RecordRow};
+use pdpp_store::{Expanded, PageBudget, RecordRow};
 use pdpp_wire::RecordKey;
 use pdpp_wire::manifest::FieldType;
 use serde_json::Value;
 
-use super::budget::Budget;
 use super::rows;
 use super::selection::{Drive, Selection};
 use super::target::{Part, Target};
@@ -26,7 +25,7 @@ pub(super) async fn attach(
     relations: &[ExpandPlan],
     page: &mut [RecordRow],
 ) -> Outcome<()> {
-    let mut budget = Budget::of_page();
+    let mut budget = PageBudget::default();
     for relation in relations {
         let children = Target::resolve(session, relation.child()).await?;
         let relation = Relation { session, children: &children, plan: relation };

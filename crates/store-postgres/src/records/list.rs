@@ -4,10 +4,9 @@ use std::cmp::Ordering;
 
 use futures_util::future::try_join_all;
 use pdpp_access::{Direction, OrderBy, Position, Predicate, RecordsPlan};
-use pdpp_store::RecordsPage;
+use pdpp_store::{PageBudget, RecordsPage};
 use pdpp_wire::ConnectionId;
 
-use super::budget::Budget;
 use super::condition::{Column, Condition};
 use super::selection::{Drive, Selection, count};
 use super::target::{Part, Target};
@@ -33,7 +32,7 @@ pub(super) async fn list(session: &Session, plan: &RecordsPlan) -> Outcome<Recor
     candidates.sort_unstable_by(|a, b| a.compare(b, direction));
     let wanted = candidates.iter().take(limit).map(|candidate| (candidate.part, candidate.key.clone()));
     let groups = vec![wanted.collect()];
-    let mut page = rows::show(session, target.subject_id, groups, &mut Budget::of_page())
+    let mut page = rows::show(session, target.subject_id, groups, &mut PageBudget::default())
         .await?
         .pop()
         .unwrap_or_default();

@@ -1,11 +1,10 @@
 //! Fetches the records of an answer: the only place where reads touch a record's JSON.
 
 use pdpp_access::FieldSet;
-use pdpp_store::{FieldHistory, RecordRow, project};
+use pdpp_store::{FieldHistory, PAGE_BYTES, PageBudget, RecordRow, project};
 use pdpp_wire::{Instant, RecordKey, SubjectId};
 use tokio_postgres::Row;
 
-use super::budget::{Budget, PAGE_BYTES};
 use super::target::Part;
 use crate::fault::{Fault, Outcome};
 use crate::session::Session;
@@ -47,9 +46,9 @@ impl Stored {
         }
     }
 
-    fn show_within(self, part: &Part<'_>, budget: &mut Budget) -> Outcome<Shown> {
+    fn show_within(self, part: &Part<'_>, budget: &mut PageBudget) -> Outcome<Shown> {
         if let (None, Some(length)) = (&self.data, self.length) {
-            return Ok(if length > budget.room(part) { Shown::NoRoom } else { Shown::Unknown });
+            return Ok(if length > budget.room(part.plan.shown()) { Shown::NoRoom } else { Shown::Unknown });
         }
         let row = self.show(part)?;
         Ok(if budget.take(row.data.get().len()) { Shown::Row(row) } else { Shown::NoRoom })
@@ -77,7 +76,7 @@ pub(super) async fn show(
     session: &Session,
     subject_id: &SubjectId,
     groups: Vec<Vec<Wanted<'_>>>,
-    budget: &mut Budget,
+    budget: &mut PageBudget,
 ) -> Outcome<Vec<Vec<RecordRow>>> {
     let mut shown: Vec<Vec<RecordRow>> = groups.iter().map(|group| Vec::with_capacity(group.len())).collect();
     let wanted: Vec<(usize, Wanted<'_>)> = groups

@@ -1,8 +1,8 @@
 //! Values as records have them, where the field's bytes do not say how they were spelled.
 
+use pdpp_store::PAGE_BYTES;
 use serde_json::{Map, Value};
 
-use super::budget::PAGE_BYTES;
 use super::tally::Sample;
 use super::target::Target;
 use crate::fault::{Fault, Outcome};

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use pdpp_access::{AggregatePlan, Grouping, Metric, OrderValue};
-use pdpp_store::Aggregate;
+use pdpp_store::{Aggregate, TimeBuckets};
 use rusqlite::{Connection, params_from_iter};
 use serde_json::{Map, Number, Value};
 
@@ -46,8 +46,9 @@ pub(super) fn aggregate(connection: &Connection, plan: &AggregatePlan) -> Outcom
         }
         Grouping::By(field) => groups::by_value(connection, &selected, field, &column(field)?, plan.limit())?,
         Grouping::ByTime { field, granularity, zone, .. } => {
-            let counts = buckets::by_time(connection, &selected, &column(field)?, *granularity, zone)?;
-            buckets::first(&counts, *granularity, filtered_record_count, plan.limit())
+            let buckets = TimeBuckets::new(*granularity, zone);
+            let buckets = buckets::by_time(connection, &selected, &column(field)?, buckets)?;
+            buckets.first(filtered_record_count, plan.limit())
         }
     };
     let shown: u64 = groups.iter().map(|group| group.count).sum();

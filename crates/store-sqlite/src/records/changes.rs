@@ -4,12 +4,11 @@
 //! field outside the grant cannot move one. Candidates are the places records have in `revisions`; a
 //! record is told at the one of them where its latest visible change stands.
 
-use pdpp_access::{ChangesPlan, ChangesPosition, ChangesSince, Epoch, ReadPlan};
-use pdpp_store::{ChangeEntry, ChangesOutcome, ChangesPage, VisibleChanges};
-use pdpp_wire::{ConnectionId, Instant};
+use pdpp_access::{ChangesPlan, ChangesSince, Epoch, ReadPlan};
+use pdpp_store::{ChangeEntry, ChangesFilling, ChangesOutcome, VisibleChanges};
+use pdpp_wire::Instant;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
-use super::budget::Budget;
 use super::rows::{ById, Stored, record_key, visible_change};
 use super::selection::{Selection, is_visible};
 use super::target::{Part, Target};
@@ -24,39 +23,22 @@ pub(super) fn list(connection: &Connection, plan: &ChangesPlan) -> Outcome<Chang
     let target = Target::resolve(connection, plan.read())?;
     let from = plan.from();
     let now = current(connection, plan.read(), &target)?;
-    let is_stale =
-        |earlier: &Option<ChangesSince>| earlier.as_ref().is_some_and(|at| at.epochs != now.epochs);
-    if is_stale(&from.since) || is_stale(&from.horizon) {
-        return Ok(ChangesOutcome::Expired);
-    }
-    let horizon = from.horizon.clone().unwrap_or(now);
+    let Some(horizon) = from.horizon(now) else { return Ok(ChangesOutcome::Expired) };
     let session = Session {
         connection,
         target: &target,
         since: from.since.as_ref().map_or(0, |since| since.sequence),
         horizon: horizon.sequence,
     };
-    let mut page = Page {
-        found: Vec::new(),
-        limit: usize::try_from(plan.limit()).unwrap_or(usize::MAX),
-        budget: Budget::of_page(),
-        has_more: false,
-    };
+    let mut page = ChangesFilling::new(plan.limit());
     for part in &target.parts {
         if page.has_more {
             break;
         }
-        let Some(after) = start(from.after.as_ref(), part.plan.connection_id()) else { continue };
+        let Some(after) = from.start_in(part.plan.connection_id()) else { continue };
         session.collect(part, after, &mut page)?;
     }
-    let last = page.found.last().filter(|_| page.has_more);
-    let next = last.map(|found| ChangesPosition {
-        since: from.since.clone(),
-        horizon: Some(horizon.clone()),
-        after: Some((found.connection_id.clone(), Epoch(found.sequence))),
-    });
-    let entries = page.found.into_iter().map(|found| found.entry).collect();
-    Ok(ChangesOutcome::Page(ChangesPage { entries, next, horizon }))
+    Ok(ChangesOutcome::Page(page.page(from, horizon)))
 }
 
 /// What a session from a position would tell, counted up to a bound; the entries themselves stay where they are.
@@ -70,15 +52,14 @@ pub(super) fn visible(
     let now = current(connection, read, &target)?;
     let session = Session { connection, target: &target, since: after, horizon: now.sequence };
     // The entry a page has no room for counts too, and is not fetched.
-    let limit = usize::try_from(most.saturating_sub(1)).unwrap_or(usize::MAX);
-    let mut page = Page { found: Vec::new(), limit, budget: Budget::of_page(), has_more: false };
+    let mut page = ChangesFilling::new(most.saturating_sub(1));
     for part in &target.parts {
         if page.has_more {
             break;
         }
         session.collect(part, 0, &mut page)?;
     }
-    let count = u32::try_from(page.found.len()).unwrap_or(most) + u32::from(page.has_more);
+    let count = page.met();
     let since = ChangesSince { sequence: after, ..now };
     Ok((count > 0).then_some(VisibleChanges { since, count }))
 }
@@ -92,42 +73,6 @@ fn current(connection: &Connection, read: &ReadPlan, target: &Target<'_>) -> Out
     Ok(ChangesSince { sequence, epochs: epochs.collect() })
 }
 
-/// Where a page starts within a connection; `None` when earlier pages finished it.
-fn start(after: Option<&(ConnectionId, Epoch)>, connection_id: &ConnectionId) -> Option<u64> {
-    match after {
-        Some((last, Epoch(sequence))) if last == connection_id => Some(*sequence),
-        Some((last, _)) if connection_id < last => None,
-        _ => Some(0),
-    }
-}
-
-/// One entry and where it stands.
-struct Found {
-    connection_id: ConnectionId,
-    sequence: u64,
-    entry: ChangeEntry,
-}
-
-/// A page as it fills.
-struct Page {
-    found: Vec<Found>,
-    limit: usize,
-    budget: Budget,
-    /// Whether an entry was met that it has no room for.
-    has_more: bool,
-}
-
-impl Page {
-    fn is_full(&self) -> bool {
-        self.found.len() >= self.limit
-    }
-
-    /// The longest stored text worth fetching; of what comes after a full page, none.
-    fn room(&self, part: &Part<'_>) -> i64 {
-        if self.is_full() { -1 } else { self.budget.room(part) }
-    }
-}
-
 /// What all pages of one session share.
 struct Session<'t> {
     connection: &'t Connection,
@@ -138,7 +83,7 @@ struct Session<'t> {
 
 impl Session<'_> {
     /// Adds a part's entries after a position, until the page has no room for one.
-    fn collect(&self, part: &Part<'_>, after: u64, page: &mut Page) -> Outcome<()> {
+    fn collect(&self, part: &Part<'_>, after: u64, page: &mut ChangesFilling) -> Outcome<()> {
         let Some(scope) = part.scope else { return Ok(()) };
         let Some(visible) = Selection::of(self.target, part, &[])? else { return Ok(()) };
         let after = after.max(self.since);
@@ -169,7 +114,7 @@ impl Session<'_> {
         part: &Part<'_>,
         visible: &Selection,
         after: u64,
-        page: &mut Page,
+        page: &mut ChangesFilling,
     ) -> Outcome<()> {
         let sql = format!(
             "SELECT r.id, r.created_seq, r.emitted_at, r.history
@@ -198,7 +143,7 @@ impl Session<'_> {
     }
 
     /// Adds the entry that a record has at a place, if any.
-    fn add(&self, part: &Part<'_>, sequence: u64, id: i64, page: &mut Page) -> Outcome<()> {
+    fn add(&self, part: &Part<'_>, sequence: u64, id: i64, page: &mut ChangesFilling) -> Outcome<()> {
         let sql = "SELECT key, deleted_seq, created_seq, emitted_at, history FROM records WHERE id = ?";
         let (key, deleted_seq, changed) = prepare(self.connection, sql)?.query_row([id], |row| {
             let history: Option<String> = row.get(4)?;
@@ -211,20 +156,20 @@ impl Session<'_> {
         {
             return Ok(());
         }
-        let stored = ById::new(self.connection)?.get(id, page.room(part))?;
+        let is_full = page.room() == 0;
+        // Of what comes after a full page nothing is fetched.
+        let longest = if is_full { -1 } else { page.budget.room(part.plan.shown()) };
+        let stored = ById::new(self.connection)?.get(id, longest)?;
         if deleted_seq.is_some() && !self.tells_deletion(part, sequence, &stored)? {
             return Ok(());
         }
         let entry = match deleted_seq {
-            _ if page.is_full() => None,
+            _ if is_full => None,
             Some(_) => Some(tombstone(part, stored)?),
             None => stored.show_within(part, &mut page.budget)?.map(ChangeEntry::Live),
         };
         match entry {
-            Some(entry) => {
-                let connection_id = part.plan.connection_id().clone();
-                page.found.push(Found { connection_id, sequence, entry });
-            }
+            Some(entry) => page.push(part.plan.connection_id(), sequence, entry),
             None => page.has_more = true,
         }
         Ok(())

@@ -4,13 +4,12 @@
 //! the relation's limit are.
 
 use pdpp_access::{ExpandPlan, Scalar};
-use pdpp_store::{Expanded, RecordRow};
+use pdpp_store::{Expanded, PageBudget, RecordRow};
 use pdpp_wire::RecordKey;
 use pdpp_wire::manifest::FieldType;
 use rusqlite::{Connection, params_from_iter};
 use serde_json::Value;
 
-use super::budget::Budget;
 use super::rows::ById;
 use super::selection::Selection;
 use super::target::{Part, Target};
@@ -25,7 +24,7 @@ pub(super) fn attach(
     relations: &[ExpandPlan],
     page: &mut [RecordRow],
 ) -> Outcome<()> {
-    let mut budget = Budget::of_page();
+    let mut budget = PageBudget::default();
     for relation in relations {
         let children = Target::resolve(connection, relation.child())?;
         for parent in page.iter_mut() {
@@ -76,7 +75,7 @@ fn fetch(
     part: &Part<'_>,
     ids: &[i64],
     limit: u32,
-    budget: &mut Budget,
+    budget: &mut PageBudget,
 ) -> Outcome<Expanded> {
     let (mut rows, limit) = (Vec::new(), usize::try_from(limit).unwrap_or(usize::MAX));
     let mut records = ById::new(connection)?;

@@ -3,11 +3,10 @@
 use std::cmp::Ordering;
 
 use pdpp_access::{Direction, OrderBy, OrderValue, Position, Predicate, RecordsPlan};
-use pdpp_store::{RecordRow, RecordsPage, WindowBounds};
+use pdpp_store::{PageBudget, RecordRow, RecordsPage, WindowBounds};
 use pdpp_wire::{ConnectionId, Instant};
 use rusqlite::{Connection, params_from_iter};
 
-use super::budget::Budget;
 use super::selection::{Selection, count};
 use super::target::{Part, Target};
 use super::walk::Walk;
@@ -40,7 +39,7 @@ pub(super) fn list(connection: &Connection, plan: &RecordsPlan) -> Outcome<Recor
 
 /// The candidates' records, as far as a page's bytes go.
 fn fetch(connection: &Connection, candidates: &[Candidate<'_>]) -> Outcome<Vec<RecordRow>> {
-    let (mut page, mut budget) = (Vec::with_capacity(candidates.len()), Budget::of_page());
+    let (mut page, mut budget) = (Vec::with_capacity(candidates.len()), PageBudget::default());
     let mut records = rows::ById::new(connection)?;
     for candidate in candidates {
         let Some(row) = records.show_within(candidate.record_id, candidate.part, &mut budget)? else {

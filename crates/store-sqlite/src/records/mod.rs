@@ -2,7 +2,6 @@
 
 mod aggregate;
 mod buckets;
-mod budget;
 mod changes;
 mod expand;
 mod find;

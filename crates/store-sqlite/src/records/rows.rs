@@ -1,11 +1,10 @@
 //! Fetches the records of an answer: the only place where reads touch a record's JSON.
 
 use pdpp_access::FieldSet;
-use pdpp_store::{RecordRow, project};
+use pdpp_store::{PageBudget, RecordRow, project};
 use pdpp_wire::{Instant, RecordKey};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 
-use super::budget::Budget;
 use super::target::Part;
 use crate::fault::{Fault, Outcome};
 use crate::ingest::read_history;
@@ -48,9 +47,9 @@ impl<'c> ById<'c> {
         &mut self,
         id: i64,
         part: &Part<'_>,
-        budget: &mut Budget,
+        budget: &mut PageBudget,
     ) -> Outcome<Option<RecordRow>> {
-        self.get(id, budget.room(part))?.show_within(part, budget)
+        self.get(id, budget.room(part.plan.shown()))?.show_within(part, budget)
     }
 }
 
@@ -97,7 +96,7 @@ impl Stored {
     }
 
     /// The record as a part shows it, if the budget has room for it.
-    pub(super) fn show_within(self, part: &Part<'_>, budget: &mut Budget) -> Outcome<Option<RecordRow>> {
+    pub(super) fn show_within(self, part: &Part<'_>, budget: &mut PageBudget) -> Outcome<Option<RecordRow>> {
         if self.has_data && self.data.is_none() {
             return Ok(None);
         }

@@ -4,27 +4,27 @@
 
 use pdpp_access::FieldSet;
 
-use super::target::Part;
-
 /// Most bytes of records on one page, and most bytes of children attached to it.
-const PAGE_BYTES: i64 = 8 * 1024 * 1024;
+pub const PAGE_BYTES: i64 = 8 * 1024 * 1024;
 
 /// What is left of an answer's bytes.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub struct PageBudget {
     left: i64,
     is_untouched: bool,
 }
 
-impl Budget {
-    pub(super) const fn of_page() -> Self {
+impl Default for PageBudget {
+    fn default() -> Self {
         Self { left: PAGE_BYTES, is_untouched: true }
     }
+}
 
-    /// The longest stored text worth fetching for a part. Where fields are left out, what remains of
-    /// a long record may still fit.
-    pub(super) fn room(&self, part: &Part<'_>) -> i64 {
-        match part.plan.shown() {
+impl PageBudget {
+    /// The longest stored text worth fetching of which these fields are shown. Where some are left out, what remains
+    /// of a long record may still fit.
+    pub fn room(&self, shown: &FieldSet) -> i64 {
+        match shown {
             FieldSet::All => self.most(),
             FieldSet::Only(_) => i64::MAX,
         }
@@ -32,7 +32,7 @@ impl Budget {
 
     /// Takes a record's shown bytes, if they fit. The first record always does, else no page could
     /// ever hold it.
-    pub(super) fn take(&mut self, bytes: usize) -> bool {
+    pub fn take(&mut self, bytes: usize) -> bool {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         if bytes > self.most() {
             return false;
