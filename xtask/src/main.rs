@@ -13,6 +13,7 @@ mod bench;
 mod browser;
 mod clients;
 mod conformance;
+mod copies;
 mod coverage;
 mod debian;
 mod fix;
@@ -70,6 +71,7 @@ enum Task {
     Recall(recall::Options),
     Postgres(postgres::Options),
     Nodes(nodes::Options),
+    Copies(copies::Options),
     /// Run the official MCP conformance suite against our HTTP endpoint and authorization server.
     ///
     /// Installs the pinned suite into `.xtask/npm` and judges both revisions of the protocol by
@@ -109,6 +111,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Task::Recall(options) => recall::recall(&workspace, &options),
         Task::Postgres(options) => postgres::postgres(&workspace, &options),
         Task::Nodes(options) => nodes::nodes(&workspace, &options),
+        Task::Copies(options) => copies::copies(&workspace, &options),
         Task::Conformance => conformance::conformance(&workspace),
         Task::Clients => clients::clients(&workspace),
         Task::Browser(options) => browser::browser(&workspace, &options),

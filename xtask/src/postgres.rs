@@ -145,10 +145,19 @@ impl RunningPostgres {
         Ok(format!("postgres://{ROLE}@{}/{name}", self.address))
     }
 
+    /// What a statement answers in one of its databases, as bare text.
+    pub(crate) fn ask(&self, database: &str, sql: &str) -> Result<String> {
+        process::capture(self.psql(ROLE).args(["-tA", "-c", sql, database]))
+    }
+
     fn run_as(&self, role: &str, sql: &str) -> Result<()> {
+        process::capture(self.psql(role).args(["-c", sql, "postgres"])).map(drop)
+    }
+
+    fn psql(&self, role: &str) -> Command {
         let mut psql = Command::new(self.bin.join("psql"));
-        psql.args(["-q", "-h", "127.0.0.1", "-U", role, "-p", &self.address.port().to_string(), "-c"]);
-        process::capture(psql.args([sql, "postgres"])).map(drop)
+        psql.args(["-q", "-h", "127.0.0.1", "-U", role, "-p", &self.address.port().to_string()]);
+        psql
     }
 
     fn log(&self) -> String {
