@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pdpp_access::{
-    AggregateRequest, Authorizer, ChangesPlan, Principal, RecordRequest, RecordsPlan, RecordsRead,
-    RecordsRequest, Sealer, Target,
+    AggregateRequest, Authorizer, ChangesPlan, FilterTerm, Principal, RecordRequest, RecordsPlan,
+    RecordsRead, RecordsRequest, Sealer, SearchRequest, Target,
 };
 use pdpp_store::{Admission, OnConflict, Store, WriteTarget};
 use pdpp_testkit::sample;
@@ -35,6 +35,7 @@ fn manifest() -> Manifest {
                     {"name": "pages", "stream": "pages", "foreign_key": "letter_id", "cardinality": "has_many"}
                 ],
                 "query": {
+                    "search": {"lexical_fields": ["body", "folder"]},
                     "range_filters": {"size": ["gte", "gt", "lte", "lt"], "sent_at": ["gte", "lt"]},
                     "expand": [{"name": "pages", "default_limit": 3, "max_limit": 10}],
                     "aggregations": {
@@ -151,6 +152,18 @@ impl Desk {
     pub(crate) async fn record(&self, who: &Principal, request: &RecordRequest) -> pdpp_access::RecordPlan {
         let catalogue = self.store.catalogue(&self.subject_id).await.unwrap();
         Authorizer::new(who, &catalogue).record(request).unwrap()
+    }
+
+    pub(crate) async fn search(&self, who: &Principal, filter: Vec<FilterTerm>) -> pdpp_access::SearchPlan {
+        let catalogue = self.store.catalogue(&self.subject_id).await.unwrap();
+        let request = SearchRequest {
+            q: "letter".to_owned(),
+            streams: vec!["letters".to_owned()],
+            filter,
+            limit: 25,
+            ..SearchRequest::default()
+        };
+        Authorizer::new(who, &catalogue).search(&request, &Sealer::new(&[7; 32])).unwrap()
     }
 
     /// `None` when it is refused.

@@ -263,6 +263,28 @@ async fn single_records_and_their_children_search() {
     never_scans(&executed);
 }
 
+/// What a search found is looked up by key, and what its filter leaves by the filter's index.
+#[tokio::test]
+async fn hits_are_looked_up_and_filters_of_a_search_search() {
+    let desk = desk().await;
+    for is_known in [false, true] {
+        if is_known {
+            analyze(&desk).await;
+        }
+        for who in [desk.owner(), limited_in_time(&desk).await, limited_to_records(&desk).await] {
+            let filter = vec![term("folder", None, "folder 3"), term("size", Some("lt"), "900")];
+            let plan = desk.search(&who, filter).await;
+            let (left, executed) = traced(desk.store.filtered_keys(&plan, 1_000)).await;
+            let left = left.unwrap().unwrap();
+            assert!(!left.is_empty());
+            never_scans(&executed);
+            let (rows, executed) = traced(desk.store.find_hits(&plan, &left)).await;
+            assert_eq!(rows.unwrap().len(), left.len());
+            never_scans(&executed);
+        }
+    }
+}
+
 #[tokio::test]
 async fn aggregates_search() {
     let desk = desk().await;
