@@ -88,7 +88,10 @@ fn one_round(server: &mut Server, token: &str, round: u64) -> (Vec<Batch>, Vec<S
         }
         // A machine with much to do may never answer a read so soon; some rounds wait for one, so that there are any.
         let started = Instant::now();
-        while round % 10 == 0 && reads.lock().unwrap().is_empty() && started.elapsed() < ANSWERED_WITHIN {
+        while round.is_multiple_of(10)
+            && reads.lock().unwrap().is_empty()
+            && started.elapsed() < ANSWERED_WITHIN
+        {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(Duration::from_millis(wait));
