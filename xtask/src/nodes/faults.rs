@@ -13,6 +13,8 @@ use super::world::World;
 const DEAD: Duration = Duration::from_secs(2);
 /// How long a node is cut off.
 const CUT: Duration = Duration::from_secs(6);
+/// How long an owner asks again; a transaction that was left open ends sooner.
+const PATIENCE: Duration = Duration::from_secs(45);
 
 /// One fault.
 pub(super) struct Fault {
@@ -73,9 +75,16 @@ pub(super) fn one_after_the_other(
     Ok(felt)
 }
 
-/// From the moment the command says so, nothing is served under it.
+/// From the moment the command says so, nothing is served under it. Whoever is told that the store is busy asks again: a
+/// node that was cut off may hold the owner's rows until Postgres ends its transaction.
 fn revoke(world: &World, load: &Load, index: usize) -> Result<()> {
-    world.run(&["grant", "revoke", &world.revoked[index].grant_id])?;
+    let started = Instant::now();
+    while let Err(error) = world.run(&["grant", "revoke", &world.revoked[index].grant_id]) {
+        let is_busy = format!("{error:#}").contains("the store is busy");
+        if !is_busy || started.elapsed() > PATIENCE {
+            return Err(error);
+        }
+    }
     *lock(&load.ended[index]) = Some(Instant::now());
     Ok(())
 }
