@@ -1,7 +1,7 @@
 //! A large archive copied from a data directory to Postgres and back, each way killed in the middle and run again.
 //!
 //! The tests do the same with few records. What only shows with many is whether a copy that was killed goes on instead
-//! of beginning anew, whether it stays within memory, and whether both ends are the same to the last byte.
+//! of beginning anew, and whether both ends are the same to the last byte.
 
 use std::fs;
 use std::io::{BufWriter, Write as _};

@@ -173,6 +173,7 @@ mod tests {
         check("2026-10-25T00:30:00Z", "Europe/Berlin", Hour, "2026-10-25T02:00", "2026-10-25T01:00:00.000Z");
         check("2026-10-25T01:30:00Z", "Europe/Berlin", Hour, "2026-10-25T02:00", "2026-10-25T02:00:00.000Z");
     }
+
     #[test]
     fn moments_are_counted_in_any_order() {
         let zone = TimeZone::get("Europe/Berlin").unwrap();

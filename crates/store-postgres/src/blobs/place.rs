@@ -45,6 +45,17 @@ impl PostgresStore {
         self.claim_place().await
     }
 
+    /// Whether this place was ever said to be this database's. Where it was not, nothing in it may be judged; a place that
+    /// belongs to another database is refused.
+    pub(crate) async fn has_place(&self) -> Result<bool, StoreError> {
+        let is_unknown = self.mark.get().is_none() && find(self).await?.is_none();
+        if is_unknown && self.objects.find_mark().await.map_err(of_objects)?.is_none() {
+            return Ok(false);
+        }
+        self.claim_place().await?;
+        Ok(true)
+    }
+
     /// The same as if nobody had looked yet: a directory may have been taken away since.
     pub(crate) async fn check_place_again(&self) -> Result<(), StoreError> {
         let Some(mark) = self.mark.get() else { return self.check_place().await };

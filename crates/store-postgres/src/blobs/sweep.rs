@@ -59,8 +59,10 @@ impl PostgresStore {
     /// what was uploaded after the backup this database comes from, above all. Only for whoever is sure that no other
     /// database has its bytes in this place.
     pub async fn sweep_unknown_blobs(&self) -> Result<Swept, StoreError> {
-        self.check_place().await?;
         let mut all = Swept::default();
+        if !self.has_place().await? {
+            return Ok(all);
+        }
         for subject_id in self.objects.subjects().await.map_err(of_objects)? {
             let swept = self.objects.sweep(&subject_id, self.clock.now(), GRACE, self).await;
             all += swept.map_err(of_objects)?;

@@ -5,7 +5,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use pdpp_store::{Blobs as _, StoreError};
-use pdpp_store_postgres::{DatabaseUrl, PostgresStore};
+use pdpp_store_postgres::{DatabaseUrl, Options, PostgresStore};
+use pdpp_testkit::FixedClock;
 
 use super::blobs::Desk;
 use crate::patient;
@@ -47,6 +48,23 @@ async fn a_node_with_another_place_is_told_where_the_bytes_are() {
     assert_eq!(stray.read(&receipt.blob_id).await.as_deref(), Some(&b"words"[..]));
     stray.store.check_blobs().await.unwrap();
     stray.upload("two", "/a", b"others").await.unwrap();
+}
+
+/// A database that never had any refers to nothing, and would find everything unknown.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_sweeps_nothing_where_another_keeps_its_bytes() {
+    let (kept, empty) = (Kept::new(), Kept::new());
+    let desk = Desk::new(connect(&kept, patient())).await;
+    let receipt = desk.upload("one", "/a", b"words").await.unwrap();
+    desk.put("one", &receipt.blob_id).await;
+    let later = Arc::new(FixedClock::at_text("2100-01-01T00:00:00Z"));
+    let stranger = connect_at(&empty, kept.objects.path(), Options { clock: later, ..patient() });
+    let refused = stranger.sweep_unknown_blobs().await;
+    assert!(
+        matches!(&refused, Err(StoreError::Misplaced(said)) if said.contains("another database")),
+        "{refused:?}"
+    );
+    assert_eq!(desk.read(&receipt.blob_id).await.as_deref(), Some(&b"words"[..]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
