@@ -39,12 +39,14 @@ impl Deadline {
 
 /// Asks on the terminal that standard input is.
 pub(crate) fn ask(prompt: &str, sight: Sight, deadline: Deadline) -> Answer {
+    // Whoever sees the question may answer at once, so by then nothing typed may be seen or thrown away.
+    let Ok(quiet) = system::Quiet::begin(sight) else { return Answer::GivenUp };
     // A terminal that cannot be written to cannot be asked either.
     let shown = write!(io::stderr(), "{}", terminal::safe(prompt)).and_then(|()| io::stderr().flush());
     if shown.is_err() {
         return Answer::GivenUp;
     }
-    let answer = system::ask(sight, deadline);
+    let answer = quiet.listen(deadline);
     if sight == Sight::Unseen || answer == Answer::TooLate {
         // The line end was not seen either.
         let _ = writeln!(io::stderr());
@@ -62,15 +64,6 @@ mod system {
     use super::{Answer, Deadline, Sight};
 
     const CTRL_C: u8 = 3;
-
-    pub(super) fn ask(sight: Sight, deadline: Deadline) -> Answer {
-        let Ok(_quiet) = Quiet::begin(sight) else { return Answer::GivenUp };
-        match is_ready(deadline) {
-            Ok(true) => read(),
-            Ok(false) => Answer::TooLate,
-            Err(_) => Answer::GivenUp,
-        }
-    }
 
     /// One line, or as much of it as was there when the person gave up.
     fn read() -> Answer {
@@ -114,12 +107,12 @@ mod system {
         }
     }
 
-    /// A terminal that shows nothing of what is typed, until this is dropped. Ctrl-C ends the line instead of the
-    /// program, which would leave the terminal as it is.
-    struct Quiet(Option<Termios>);
+    /// A terminal that shows nothing unseen of what is typed, until this is dropped. Ctrl-C ends the line instead of
+    /// the program, which would leave the terminal as it is.
+    pub(super) struct Quiet(Option<Termios>);
 
     impl Quiet {
-        fn begin(sight: Sight) -> rustix::io::Result<Self> {
+        pub(super) fn begin(sight: Sight) -> rustix::io::Result<Self> {
             if sight == Sight::Seen {
                 return Ok(Self(None));
             }
@@ -129,6 +122,15 @@ mod system {
             quiet.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
             tcsetattr(io::stdin(), OptionalActions::Flush, &quiet)?;
             Ok(Self(Some(before)))
+        }
+
+        /// Waits for a line; the terminal is as it was afterwards.
+        pub(super) fn listen(self, deadline: Deadline) -> Answer {
+            match is_ready(deadline) {
+                Ok(true) => read(),
+                Ok(false) => Answer::TooLate,
+                Err(_) => Answer::GivenUp,
+            }
         }
     }
 
@@ -148,19 +150,28 @@ mod system {
 
     use super::{Answer, Deadline, Sight};
 
-    /// Waits for as long as it takes: there is no way to stop reading a line.
-    pub(super) fn ask(sight: Sight, deadline: Deadline) -> Answer {
-        let line = match sight {
-            Sight::Unseen => rpassword::read_password(),
-            Sight::Seen => {
-                let mut text = String::new();
-                io::stdin().read_line(&mut text).map(|_| text)
+    /// How a line is read; here the terminal is quiet only while it is.
+    pub(super) struct Quiet(Sight);
+
+    impl Quiet {
+        pub(super) fn begin(sight: Sight) -> io::Result<Self> {
+            Ok(Self(sight))
+        }
+
+        /// Waits for as long as it takes: there is no way to stop reading a line.
+        pub(super) fn listen(self, deadline: Deadline) -> Answer {
+            let line = match self.0 {
+                Sight::Unseen => rpassword::read_password(),
+                Sight::Seen => {
+                    let mut text = String::new();
+                    io::stdin().read_line(&mut text).map(|_| text)
+                }
+            };
+            match (line, deadline.left()) {
+                (_, Some(left)) if left.is_zero() => Answer::TooLate,
+                (Ok(text), _) => Answer::Line(text.trim_end_matches(['\r', '\n']).to_owned()),
+                (Err(_), _) => Answer::GivenUp,
             }
-        };
-        match (line, deadline.left()) {
-            (_, Some(left)) if left.is_zero() => Answer::TooLate,
-            (Ok(text), _) => Answer::Line(text.trim_end_matches(['\r', '\n']).to_owned()),
-            (Err(_), _) => Answer::GivenUp,
         }
     }
 }
