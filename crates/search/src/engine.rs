@@ -10,13 +10,15 @@ use tantivy::IndexWriter;
 use tokio::sync::{Notify, watch};
 
 use crate::SearchError;
-use crate::index::{Expunge, Follower, Indexer, Opened, Place, Progress, expunge};
+use crate::index::{Expunge, Follower, Indexer, Opened, Place, Progress, expunge, let_go};
 use crate::rank::Counts;
 
 /// How often a started engine looks at the log without being told.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often a catch-up begins again when a merge took a file away under it.
 const RETRIES: usize = 3;
+/// How long an engine that ends waits for its merges. Whoever opens the index next is kept out until they end.
+const MERGES_AT_END: Duration = Duration::from_secs(5);
 /// How long it is idle before it merges deleted passages away.
 const TIDY_AFTER: Duration = Duration::from_secs(30);
 
@@ -221,7 +223,9 @@ impl Core {
             // Whether it was nudged or waited long enough, it looks.
             let _ = tokio::time::timeout(LOOK_EVERY, self.nudged.notified()).await;
         }
-        self.writing.lock().await.take();
+        if let Some(writer) = self.writing.lock().await.take() {
+            let_go(writer, Some(MERGES_AT_END));
+        }
     }
 
     async fn catch_up(&self) -> Result<bool, SearchError> {
@@ -253,7 +257,9 @@ impl Core {
             Err(error) if error.is_locked() => return Err(error),
             Err(error) => tracing::warn!(%error, "the search index is begun anew"),
         }
-        writing.take();
+        if let Some(writer) = writing.take() {
+            let_go(writer, None);
+        }
         let (opened, progress) = Opened::anew(&self.place)?;
         *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(opened);
         self.reached(&progress);
@@ -286,8 +292,10 @@ impl Core {
             }
         }
         // A writer that failed may be dead; and one that is not needed keeps others from writing.
-        if caught_up.is_err() || !self.is_started.load(Ordering::SeqCst) {
-            writing.take();
+        if (caught_up.is_err() || !self.is_started.load(Ordering::SeqCst))
+            && let Some(writer) = writing.take()
+        {
+            let_go(writer, None);
         }
         caught_up.map(|()| any)
     }

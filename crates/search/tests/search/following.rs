@@ -62,6 +62,21 @@ async fn what_was_purged_is_not_left_in_the_files() {
     assert_eq!(archive.keys("harmless").await, ["b"]);
 }
 
+/// Each catch-up has a writer of its own, and merges begin with about every fifth. A merge that outlived its writer once
+/// wrote an older list of segments over a newer one, which named files that were gone.
+#[tokio::test]
+async fn a_writer_that_is_let_go_writes_nothing_later() {
+    let archive = Archive::new().await;
+    for n in 0..400_i64 {
+        let (key, text) = (format!("m{}", n % 90), format!("apple number {n}"));
+        archive.put(&archive.home, "messages", &[message(&key, 1, &text)]).await;
+        archive.engine.catch_up().await.unwrap();
+        // One search field has the text, another the author.
+        let records = u64::try_from(n + 1).unwrap().min(90);
+        assert_eq!(archive.engine.passages(), 2 * records, "after {n}");
+    }
+}
+
 /// Whether a file of the index spells the key of a record.
 fn occurs(home: &std::path::Path, key: &[u8]) -> bool {
     let files = std::fs::read_dir(home.join("search")).unwrap();
