@@ -40,7 +40,7 @@ impl Authority for SqliteStore {
 
     async fn find_token(&self, hash: &SecretHash) -> Result<Option<StoredToken>, StoreError> {
         let hash = *hash;
-        self.glance(move |connection| find_token(connection, &hash)).await
+        self.peek(move |connection| find_token(connection, &hash)).await
     }
 
     async fn find_grant(
@@ -264,26 +264,28 @@ pub(crate) fn insert_token(connection: &Connection, token: &NewToken) -> Outcome
     Ok(())
 }
 
+/// A token with its grants, in one statement: this is asked with every request.
 fn find_token(connection: &Connection, hash: &SecretHash) -> Outcome<Option<StoredToken>> {
-    let sql =
-        "SELECT token_id, subject_id, expires_at, revoked_at, kind, client_id, issued_at, resource, family_id
-         FROM tokens WHERE hash = ?1";
+    let sql = "SELECT t.token_id, t.subject_id, t.expires_at, t.revoked_at, t.kind, t.client_id, t.issued_at,
+                      t.resource, t.family_id, g.grant_id, g.document, g.revoked_at
+               FROM tokens t LEFT JOIN token_grants n ON n.hash = t.hash
+               LEFT JOIN grants g ON g.subject_id = n.subject_id AND g.grant_id = n.grant_id
+               WHERE t.hash = ?1 ORDER BY n.position";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([hash.as_bytes()])?;
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
     let damaged = |_| Fault::damaged("a token's ids");
-    let (ids, grants) = grants_of_token(connection, hash)?;
     // What is neither plainly the owner's nor plainly a client's opens nothing.
-    let kind = match (row.get::<_, String>(4)?.as_str(), row.get::<_, Option<String>>(5)?) {
-        ("owner", None) => TokenKind::Owner,
-        ("client", Some(id)) => {
-            TokenKind::Client { client_id: ClientId::parse(id).map_err(damaged)?, grant_ids: ids }
+    let kind = match (row.get_ref(4)?.as_str(), row.get::<_, Option<String>>(5)?) {
+        (Ok("owner"), None) => TokenKind::Owner,
+        (Ok("client"), Some(id)) => {
+            TokenKind::Client { client_id: ClientId::parse(id).map_err(damaged)?, grant_ids: Vec::new() }
         }
         _ => return Err(Fault::damaged("a token's kind")),
     };
-    Ok(Some(StoredToken {
+    let mut token = StoredToken {
         token_id: TokenId::parse(row.get::<_, String>(0)?).map_err(damaged)?,
         subject_id: SubjectId::parse(row.get::<_, String>(1)?).map_err(damaged)?,
         kind,
@@ -292,24 +294,18 @@ fn find_token(connection: &Connection, hash: &SecretHash) -> Outcome<Option<Stor
         issued_at: Instant::from_micros(row.get(6)?),
         resource: row.get(7)?,
         family_id: row.get::<_, Option<String>>(8)?.map(FamilyId::parse).transpose().map_err(damaged)?,
-        grants,
-    }))
-}
-
-fn grants_of_token(
-    connection: &Connection,
-    hash: &SecretHash,
-) -> Outcome<(Vec<GrantId>, Vec<GrantStanding>)> {
-    let sql = "SELECT g.grant_id, g.document, g.revoked_at
-               FROM token_grants t JOIN grants g ON g.subject_id = t.subject_id AND g.grant_id = t.grant_id
-               WHERE t.hash = ?1 ORDER BY t.position";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([hash.as_bytes()])?;
-    let (mut ids, mut standings) = (Vec::new(), Vec::new());
-    while let Some(row) = rows.next()? {
-        let id = GrantId::parse(row.get::<_, String>(0)?).map_err(|_| Fault::damaged("a grant's id"))?;
-        ids.push(id);
-        standings.push(standing(row, 1)?);
+        grants: Vec::new(),
+    };
+    let mut row = Some(row);
+    while let Some(found) = row {
+        if let Some(id) = found.get::<_, Option<String>>(9)? {
+            let id = GrantId::parse(id).map_err(|_| Fault::damaged("a grant's id"))?;
+            token.grants.push(standing(found, 10)?);
+            if let TokenKind::Client { grant_ids, .. } = &mut token.kind {
+                grant_ids.push(id);
+            }
+        }
+        row = rows.next()?;
     }
-    Ok((ids, standings))
+    Ok(Some(token))
 }

@@ -26,14 +26,17 @@ pub(crate) struct CatalogueCache {
 }
 
 impl CatalogueCache {
+    /// The catalogue of this generation, if it is remembered.
+    fn known(&self, subject_id: &SubjectId, generation: i64) -> Option<Arc<Catalogue>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(subject_id).filter(|(at, _)| *at == generation).map(|(_, catalogue)| Arc::clone(catalogue))
+    }
+
     /// The catalogue as this connection sees it. Not to be asked for inside a transaction that has
     /// changed it: what is rolled back must not be remembered.
     pub(crate) fn load(&self, connection: &Sqlite, subject_id: &SubjectId) -> Outcome<Arc<Catalogue>> {
         let generation = SubjectRow::find(connection, subject_id)?.generation;
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(subject_id).cloned();
-        if let Some((at, catalogue)) = known
-            && at == generation
-        {
+        if let Some(catalogue) = self.known(subject_id, generation) {
             return Ok(catalogue);
         }
         let catalogue = Arc::new(load(connection, subject_id)?);
@@ -68,6 +71,11 @@ fn load(connection: &Sqlite, subject_id: &SubjectId) -> Outcome<Catalogue> {
 #[async_trait]
 impl Catalogues for SqliteStore {
     async fn catalogue(&self, subject_id: &SubjectId) -> Result<Arc<Catalogue>, StoreError> {
+        let asked = subject_id.clone();
+        let generation = self.peek(move |connection| SubjectRow::find_generation(connection, &asked)).await?;
+        if let Some(catalogue) = self.catalogues.known(subject_id, generation) {
+            return Ok(catalogue);
+        }
         let (cache, subject_id) = (Arc::clone(&self.catalogues), subject_id.clone());
         self.glance(move |connection| cache.load(connection, &subject_id)).await
     }

@@ -142,6 +142,19 @@ impl Database {
         F: Fn(&Connection) -> Outcome<T> + Send + 'static,
         T: Send + 'static,
     {
+        match self.try_glance(|connection| worker::in_snapshot(connection, &work)) {
+            Some(outcome) => outcome.map_err(StoreError::from),
+            None => self.read(work).await,
+        }
+    }
+
+    /// A glance of one statement. It sees one state by itself, so there is no transaction to begin and to end around
+    /// it, which would take as long as the statement does.
+    pub(crate) async fn peek<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: Fn(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
         match self.try_glance(&work) {
             Some(outcome) => outcome.map_err(StoreError::from),
             None => self.read(work).await,
@@ -149,13 +162,13 @@ impl Database {
     }
 
     /// `None` when no connection is free, or the read turned out long.
-    fn try_glance<T>(&self, work: impl Fn(&Connection) -> Outcome<T>) -> Option<Outcome<T>> {
+    fn try_glance<T>(&self, work: impl FnOnce(&Connection) -> Outcome<T>) -> Option<Outcome<T>> {
         // Statements are traced on the workers' threads only.
         if self.traces.is_on() {
             return None;
         }
         let connection = self.glancing.iter().find_map(Glancing::take)?;
-        let outcome = worker::in_snapshot(&connection, work);
+        let outcome = work(&connection);
         if matches!(&outcome, Err(fault) if fault.is_interrupted()) { None } else { Some(outcome) }
     }
 
@@ -181,6 +194,34 @@ impl Database {
             Some(outcome) => outcome.map_err(StoreError::from),
             None => self.write(work).await,
         }
+    }
+
+    /// Changes something with one statement, which is a transaction by itself, on the caller's own thread while the
+    /// writer has nothing to do; else as [`Self::write`].
+    pub(crate) async fn execute_here<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: Fn(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let here = self.writing.try_lock().ok().map(|connection| worker::by_itself(&connection, &work));
+        match here {
+            // Another process writes; the writer's thread asks for the lock more than once.
+            Some(Err(fault)) if fault.is_busy() => self.write(work).await,
+            Some(outcome) => outcome.map_err(StoreError::from),
+            None => self.write(work).await,
+        }
+    }
+
+    /// Has the writer's thread change something after what waits there, without waiting for it. What does not come to
+    /// pass is only logged, so this is for what somebody will do again.
+    pub(crate) fn write_later(&self, work: impl FnOnce(&Connection) -> Outcome<()> + Send + 'static) {
+        let task = move |connection: &mut Connection| {
+            if let Err(fault) = worker::in_transaction(connection, work) {
+                tracing::warn!(error = %StoreError::from(fault), "the store's housekeeping is left for later");
+            }
+        };
+        // A full queue means that there is more pressing work.
+        let _ = self.writer.as_ref().map(|writer| writer.try_send(Task::Alone(Box::new(task))));
     }
 
     /// Uses the write connection outside any transaction.

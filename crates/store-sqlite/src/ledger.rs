@@ -1,7 +1,8 @@
 //! The disclosure ledger, in a database of its own.
 //!
 //! Each request waits for its commit. A lone one commits on its own thread; when many append at once,
-//! the worker puts those that wait together into one transaction, so the cost is per group.
+//! the worker puts those that wait together into one transaction, so the cost is per group. What is
+//! committed lies in [`crate::fresh`] at first, and is put into the tables before they are read.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,9 +23,7 @@ impl Ledger for SqliteStore {
         if entries.is_empty() {
             return Ok(());
         }
-        self.ledger()
-            .write_here(move |connection| entries.iter().try_for_each(|entry| append(connection, entry)))
-            .await
+        self.append_fresh(entries).await
     }
 
     async fn list_disclosures(
@@ -32,6 +31,7 @@ impl Ledger for SqliteStore {
         subject_id: &SubjectId,
         filter: &DisclosureFilter,
     ) -> Result<Vec<Disclosure>, StoreError> {
+        self.put_away_fresh().await?;
         let query = Query::of(subject_id, filter);
         self.ledger().read(move |connection| query.run(connection)).await
     }
@@ -41,18 +41,15 @@ impl Ledger for SqliteStore {
         subject_id: &SubjectId,
         filter: &DisclosureFilter,
     ) -> Result<Vec<DayCount>, StoreError> {
+        self.put_away_fresh().await?;
         let query = Query::of_days(subject_id, filter);
         self.ledger().read(move |connection| query.run_days(connection)).await
     }
 
     async fn prune_disclosures(&self, subject_id: &SubjectId, before: Instant) -> Result<u64, StoreError> {
+        self.put_away_fresh().await?;
         let subject_id = subject_id.clone();
-        let prune = move |connection: &Connection| {
-            let sql = "DELETE FROM disclosures WHERE subject_id = ?1 AND at < ?2";
-            let pruned =
-                connection.prepare_cached(sql)?.execute(params![subject_id.as_str(), before.micros()])?;
-            Ok(pruned as u64)
-        };
+        let prune = move |connection: &Connection| prune(connection, &subject_id, before);
         self.ledger().write(prune).await
     }
 }
@@ -64,6 +61,7 @@ impl SqliteStore {
         subject_id: &SubjectId,
         grant_ids: Vec<GrantId>,
     ) -> Result<BTreeMap<GrantId, Instant>, StoreError> {
+        self.put_away_fresh().await?;
         let subject_id = subject_id.clone();
         let look = move |connection: &Connection| {
             let sql = "SELECT g.at FROM disclosure_grants g JOIN disclosures d ON d.id = g.disclosure_id
@@ -83,9 +81,14 @@ impl SqliteStore {
     }
 }
 
-/// Writes one entry.
+/// Writes one entry into the tables.
 pub(crate) fn append(connection: &Connection, entry: &Disclosure) -> Outcome<()> {
     let json = serde_json::to_string(entry).map_err(|error| StoreError::Backend(error.into()))?;
+    insert(connection, entry, &json)
+}
+
+/// The same for one that is spelled already.
+pub(crate) fn insert(connection: &Connection, entry: &Disclosure, json: &str) -> Outcome<()> {
     let subject_id = entry.subject_id.as_str();
     let sql = "INSERT INTO disclosures (subject_id, at, client_id, stream, refused, is_read, entry)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -106,6 +109,23 @@ pub(crate) fn append(connection: &Connection, entry: &Disclosure) -> Outcome<()>
         statement.execute(params![subject_id, grant_id.as_str(), entry.at.micros(), id])?;
     }
     Ok(())
+}
+
+/// Drops entries, and the rows of their grants, which have the same time.
+fn prune(connection: &Connection, subject_id: &SubjectId, before: Instant) -> Outcome<u64> {
+    let values = params![subject_id.as_str(), before.micros()];
+    // One range of the key for each grant, found by skipping from one to the next.
+    let grants = "WITH RECURSIVE named (id) AS (
+                      SELECT min(grant_id) FROM disclosure_grants WHERE subject_id = ?1
+                      UNION ALL
+                      SELECT (SELECT min(grant_id) FROM disclosure_grants WHERE subject_id = ?1 AND grant_id > named.id)
+                      FROM named WHERE named.id IS NOT NULL
+                  )
+                  DELETE FROM disclosure_grants
+                  WHERE subject_id = ?1 AND grant_id IN (SELECT id FROM named) AND at < ?2";
+    connection.prepare_cached(grants)?.execute(values)?;
+    let entries = "DELETE FROM disclosures WHERE subject_id = ?1 AND at < ?2";
+    Ok(connection.prepare_cached(entries)?.execute(values)? as u64)
 }
 
 /// A filter as SQL. One of three indexes leads, and gives the order as well.
@@ -182,5 +202,62 @@ impl Query {
             days.push(DayCount { day: row.get(0)?, served, refused });
         }
         Ok(days)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::migrate::{LEDGER, migrate};
+
+    /// An entry of each of these subjects and times, each under two grants.
+    fn fill(connection: &Connection) {
+        let entries = [("ana", 10), ("ana", 20), ("ben", 10), ("ana", 30)];
+        for (id, (subject, at)) in (1_i64..).zip(entries) {
+            let sql = "INSERT INTO disclosures (subject_id, at, entry) VALUES (?1, ?2, '{}')";
+            connection.execute(sql, params![subject, at]).unwrap();
+            for grant in ["grt_1", "grt_2"] {
+                let sql = "INSERT INTO disclosure_grants (subject_id, grant_id, at, disclosure_id)
+                           VALUES (?1, ?2, ?3, ?4)";
+                connection.execute(sql, params![subject, grant, at, id]).unwrap();
+            }
+        }
+    }
+
+    fn grants(connection: &Connection) -> Vec<String> {
+        let sql = "SELECT subject_id || ' ' || grant_id || ' ' || at || ' ' || disclosure_id
+                   FROM disclosure_grants ORDER BY subject_id, grant_id, at, disclosure_id";
+        let mut statement = connection.prepare(sql).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn pruned_entries_leave_no_rows_of_their_grants() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, LEDGER).unwrap();
+        fill(&connection);
+        let ana = SubjectId::parse("ana").unwrap();
+        assert_eq!(prune(&connection, &ana, Instant::from_micros(30)).unwrap(), 2);
+        let left = ["ana grt_1 30 4", "ana grt_2 30 4", "ben grt_1 10 3", "ben grt_2 10 3"];
+        assert_eq!(grants(&connection), left);
+        assert_eq!(prune(&connection, &ana, Instant::from_micros(30)).unwrap(), 0);
+        assert_eq!(grants(&connection), left);
+    }
+
+    #[test]
+    fn an_older_ledger_keeps_its_grants() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &LEDGER[..3]).unwrap();
+        fill(&connection);
+        let before = grants(&connection);
+        assert_eq!(before.len(), 8);
+        migrate(&mut connection, LEDGER).unwrap();
+        assert_eq!(grants(&connection), before);
+        let indexes: i64 = connection
+            .query_row("SELECT count(*) FROM sqlite_schema WHERE name LIKE '%by_entry%'", [], |row| {
+                row.get(0)
+            })
+            .unwrap();
+        assert_eq!(indexes, 0);
     }
 }

@@ -19,6 +19,7 @@ mod events;
 mod fault;
 mod feed;
 mod field_table;
+mod fresh;
 mod ingest;
 mod layout;
 mod ledger;

@@ -21,6 +21,7 @@ pub(crate) const LEDGER: &[&str] = &[
     include_str!("../migrations/ledger/0001_initial.sql"),
     include_str!("../migrations/ledger/0002_reads.sql"),
     include_str!("../migrations/ledger/0003_transfers.sql"),
+    include_str!("../migrations/ledger/0004_fresh_entries.sql"),
 ];
 
 /// Runs the missing steps in one transaction. Whoever comes second finds them done.

@@ -26,6 +26,13 @@ impl SubjectRow {
         Ok(row.optional()?.unwrap_or_default())
     }
 
+    /// The number of its catalogue alone.
+    pub(crate) fn find_generation(connection: &Connection, subject_id: &SubjectId) -> Outcome<i64> {
+        let sql = "SELECT generation FROM subjects WHERE subject_id = ?";
+        let found = prepare(connection, sql)?.query_row([subject_id.as_str()], |row| row.get(0));
+        Ok(found.optional()?.unwrap_or_default())
+    }
+
     /// The row, made when it is missing.
     pub(crate) fn ensure(connection: &Connection, subject_id: &SubjectId) -> Outcome<Self> {
         let found = Self::find(connection, subject_id)?;

@@ -13,6 +13,7 @@ use crate::blob_files::BlobFiles;
 use crate::catalogues::CatalogueCache;
 use crate::database::{Database, Running, Writer};
 use crate::fault::Outcome;
+use crate::fresh::Appended;
 use crate::pragmas::{self, Durability, Role};
 use crate::statement::Traced;
 use crate::{migrate, orphans};
@@ -26,6 +27,7 @@ pub struct SqliteStore {
     pub(crate) entropy: Arc<dyn Entropy>,
     main: Database,
     ledger: Database,
+    pub(crate) appended: Appended,
     pub(crate) blob_files: Arc<BlobFiles>,
     pub(crate) catalogues: Arc<CatalogueCache>,
     pub(crate) sealing_key: OnceLock<[u8; 32]>,
@@ -76,6 +78,7 @@ impl SqliteStore {
             entropy,
             main,
             ledger,
+            appended: Appended::default(),
             blob_files,
             catalogues: Arc::default(),
             sealing_key: OnceLock::new(),
@@ -98,6 +101,15 @@ impl SqliteStore {
         T: Send + 'static,
     {
         self.main.glance(work).await
+    }
+
+    /// The same for one statement, which needs no transaction to see one state.
+    pub(crate) async fn peek<F, T>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: Fn(&Connection) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.main.peek(work).await
     }
 
     /// Changes the archive in one transaction; durable when it returns.

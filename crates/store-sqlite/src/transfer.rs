@@ -27,7 +27,11 @@ impl Transfer for SqliteStore {
             Part::Records | Part::PastLives => records::give(connection, &whose, part, after.as_ref(), limit),
             _ => give::give(connection, &whose, part, after.as_ref(), limit),
         };
-        if part == Part::Disclosures { self.ledger().read(read).await } else { self.read(read).await }
+        if part != Part::Disclosures {
+            return self.read(read).await;
+        }
+        self.put_away_fresh().await?;
+        self.ledger().read(read).await
     }
 
     async fn take_rows(

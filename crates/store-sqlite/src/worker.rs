@@ -267,6 +267,16 @@ pub(crate) fn in_transaction<T>(
     }
 }
 
+/// One statement that is a transaction by itself, on the caller's thread.
+pub(crate) fn by_itself<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Outcome<T>,
+) -> Outcome<T> {
+    // A write that panicked here may have left its transaction open.
+    finish(connection, "ROLLBACK")?;
+    work(connection)
+}
+
 fn begin(connection: &Connection) -> Outcome<()> {
     let mut attempt = 1;
     loop {

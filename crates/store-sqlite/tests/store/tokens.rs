@@ -80,12 +80,8 @@ async fn the_secret_of_a_token_is_in_no_file() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn disclosures_of_two_processes_are_all_kept() {
-    let home = tempfile::tempdir().unwrap();
-    let stores: Vec<_> =
-        (0..2).map(|seed| Arc::new(SqliteStore::open(home.path(), options_seeded(seed)).unwrap())).collect();
-    let entry = |n: usize| Disclosure {
+fn entry(n: usize) -> Disclosure {
+    Disclosure {
         at: Instant::from_micros(i64::try_from(n).unwrap()),
         subject_id: sample::subject(),
         request_id: format!("r{n}"),
@@ -104,7 +100,14 @@ async fn disclosures_of_two_processes_are_all_kept() {
         query: None,
         filter_fields: Vec::new(),
         note: None,
-    };
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn disclosures_of_two_processes_are_all_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let stores: Vec<_> =
+        (0..2).map(|seed| Arc::new(SqliteStore::open(home.path(), options_seeded(seed)).unwrap())).collect();
     let appending: Vec<_> = (0..400)
         .map(|n| {
             let (store, entry) = (Arc::clone(&stores[n % 2]), entry(n));
@@ -118,4 +121,43 @@ async fn disclosures_of_two_processes_are_all_kept() {
     let kept = stores[0].list_disclosures(&sample::subject(), &filter).await.unwrap();
     let expected: Vec<_> = (0..400).rev().map(|n| format!("r{n}")).collect();
     assert_eq!(kept.into_iter().map(|entry| entry.request_id).collect::<Vec<_>>(), expected);
+}
+
+/// The requests of the entries in the ledger's tables, as another process sees them.
+fn in_tables(home: &std::path::Path) -> Vec<String> {
+    let ledger = rusqlite::Connection::open(home.join("ledger.db")).unwrap();
+    let sql = "SELECT json_extract(entry, '$.request_id') FROM disclosures ORDER BY id";
+    let mut statement = ledger.prepare(sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fresh_disclosures_are_kept_and_put_away_in_their_order() {
+    let home = tempfile::tempdir().unwrap();
+    let filter = DisclosureFilter { limit: 5_000, ..DisclosureFilter::default() };
+    let store = SqliteStore::open(home.path(), options()).unwrap();
+    store.append_disclosures(vec![entry(0), entry(1)]).await.unwrap();
+    store.append_disclosures(vec![entry(2)]).await.unwrap();
+    drop(store);
+    assert!(in_tables(home.path()).is_empty());
+    let store = SqliteStore::open(home.path(), options()).unwrap();
+    store.append_disclosures(vec![entry(3)]).await.unwrap();
+    let listed = store.list_disclosures(&sample::subject(), &filter).await.unwrap();
+    assert_eq!(
+        listed.iter().map(|entry| entry.request_id.as_str()).collect::<Vec<_>>(),
+        ["r3", "r2", "r1", "r0"]
+    );
+    assert_eq!(in_tables(home.path()), ["r0", "r1", "r2", "r3"]);
+    for n in 4..1_500 {
+        store.append_disclosures(vec![entry(n)]).await.unwrap();
+    }
+    // Nobody looked, and most are in their tables all the same once the writer's thread came to it.
+    drop(store);
+    assert!(in_tables(home.path()).len() > 1_000);
+    let store = SqliteStore::open(home.path(), options()).unwrap();
+    let pruned = store.prune_disclosures(&sample::subject(), Instant::from_micros(1_000)).await.unwrap();
+    assert_eq!(pruned, 1_000);
+    let listed = store.list_disclosures(&sample::subject(), &filter).await.unwrap();
+    assert_eq!(listed.len(), 500);
+    assert_eq!(listed[0], entry(1_499));
 }
