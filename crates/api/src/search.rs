@@ -3,10 +3,12 @@
 mod evidence;
 mod hit;
 mod rankings;
+mod searched;
 
 pub(crate) use evidence::Excerpts;
 pub(crate) use hit::hit;
 pub(crate) use rankings::{Kept, Rankings};
+pub(crate) use searched::{Searched, SearchedParts};
 
 use std::sync::Arc;
 

@@ -150,13 +150,23 @@ pub fn percent_encode_segment(segment: &str) -> String {
 
 fn percent_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => write!(out, "%{byte:02X}").expect("writing to a string cannot fail"),
+    let mut rest = text;
+    // Whole runs of what stays as it is: most names are one.
+    while let Some(at) = rest.bytes().position(|byte| !is_unreserved(byte)) {
+        let (plain, encoded) = rest.split_at(at);
+        out.push_str(plain);
+        let length = encoded.chars().next().map_or(0, char::len_utf8);
+        for byte in encoded.bytes().take(length) {
+            write!(out, "%{byte:02X}").expect("writing to a string cannot fail");
         }
+        rest = &encoded[length..];
     }
+    out.push_str(rest);
     out
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@
 //! full. A word is cut only when it alone fills the budget, or when keeping it whole would leave the preview
 //! too short; a grapheme cluster only when it alone is longer than the budget, which hostile text can arrange.
 
-use std::{fmt::Write, ops::Range};
+use std::ops::Range;
 
 use crate::scalars;
 
 mod layout;
+mod plain;
 
 use layout::Layout;
 
@@ -110,10 +111,17 @@ pub fn render_marked(preview: &Preview) -> String {
 /// Appends `length` bytes of `text` from byte `from`, breaking literal markers. It looks at the whole text, so
 /// that a marker which a match cuts in two is broken as well. Gives back `length`.
 fn push_unmarked(out: &mut String, text: &str, from: usize, length: usize) -> usize {
-    for (byte, c) in text[from..from + length].char_indices() {
-        let broken = c == '<' && starts_marker(&text.as_bytes()[from + byte + 1..]);
-        out.write_char(if broken { '‹' } else { c }).expect("writing to a string cannot fail");
+    let end = from + length;
+    let mut written = from;
+    for (at, _) in text[from..end].match_indices('<') {
+        let bracket = from + at;
+        if starts_marker(&text.as_bytes()[bracket + 1..]) {
+            out.push_str(&text[written..bracket]);
+            out.push('‹');
+            written = bracket + 1;
+        }
     }
+    out.push_str(&text[written..end]);
     length
 }
 

@@ -7,23 +7,19 @@ use std::ops::Range;
 
 use crate::query::{Need, Query, What};
 use crate::scalars;
-use crate::words::{Language, WantedTerm, find_terms, forms, language_of};
+use crate::words::{Finder, Language, WantedTerm, forms, language_of};
 
 /// The most matches that are looked at in one passage.
 const MAX_MATCHES: usize = 4_096;
 /// Words this near to each other are shown together.
 const NEAR_CHARS: usize = 200;
 
-/// The terms of a query, each with the clause it belongs to.
+/// The terms of a query, each with the clause it belongs to, ready to be looked for in many texts.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    terms: Vec<(Term, usize)>,
-}
-
-#[derive(Clone, Debug)]
-enum Term {
-    Exact(String),
-    Prefix(String),
+    finder: Finder,
+    /// The clause of each term.
+    clauses: Vec<usize>,
 }
 
 /// Where a query's words stand in a text.
@@ -38,13 +34,13 @@ pub struct Proof {
 
 impl Wanted {
     /// What a query wants to see. `instead` are words that were looked for in place of mistyped ones.
-    pub fn of(query: &Query, instead: &[String]) -> Self {
-        let mut wanted = Self::default();
+    pub fn of<'q>(query: &'q Query, instead: &[String]) -> Self {
+        let mut terms: Vec<(WantedTerm<'_>, usize)> = Vec::new();
         let asked = || query.clauses.iter().enumerate().filter(|(_, clause)| clause.need != Need::Without);
         let content_alone = asked().any(|(_, clause)| !clause.stop);
         for (index, clause) in asked().filter(|(_, clause)| !(content_alone && clause.stop)) {
-            let mut exact = |terms: &[String]| {
-                wanted.terms.extend(terms.iter().map(|term| (Term::Exact(term.clone()), index)));
+            let mut exact = |forms: &'q [String]| {
+                terms.extend(forms.iter().map(|term| (WantedTerm::Exact(term), index)));
             };
             match &clause.what {
                 What::Word { forms } => exact(forms),
@@ -55,13 +51,17 @@ impl Wanted {
                         exact(part);
                     }
                 }
-                What::Prefix { folded } => wanted.terms.push((Term::Prefix(folded.clone()), index)),
+                What::Prefix { folded } => terms.push((WantedTerm::Prefix(folded), index)),
             }
         }
-        for (word, index) in instead.iter().zip(query.clauses.len()..) {
-            wanted.terms.extend(forms(word).into_iter().map(|form| (Term::Exact(form), index)));
+        let instead: Vec<Vec<String>> = instead.iter().map(|word| forms(word)).collect();
+        for (forms, index) in instead.iter().zip(query.clauses.len()..) {
+            terms.extend(forms.iter().map(|form| (WantedTerm::Exact(form), index)));
         }
-        wanted
+        Self {
+            finder: Finder::new(terms.iter().map(|(term, _)| *term)),
+            clauses: terms.iter().map(|(_, clause)| *clause).collect(),
+        }
     }
 }
 
@@ -81,20 +81,12 @@ pub fn prove(text: &str, passage: Range<usize>, known: Option<Language>, wanted:
 }
 
 fn prove_in(stretch: &str, start: usize, language: Language, wanted: &Wanted) -> Option<Proof> {
-    let terms: Vec<_> = wanted
-        .terms
-        .iter()
-        .map(|(term, _)| match term {
-            Term::Exact(term) => WantedTerm::Exact(term),
-            Term::Prefix(prefix) => WantedTerm::Prefix(prefix),
-        })
-        .collect();
-    let found = find_terms(stretch, language, &terms, MAX_MATCHES);
+    let found = wanted.finder.find(stretch, language, MAX_MATCHES);
     let mut places: Vec<(Range<usize>, usize)> = found
         .iter()
         .map(|one| {
             let range = start + one.start_chars as usize..start + one.end_chars as usize;
-            (range, wanted.terms[one.term_index].1)
+            (range, wanted.clauses[one.term_index])
         })
         .collect();
     places.sort_by_key(|(range, _)| (range.start, range.end));
@@ -108,6 +100,9 @@ fn prove_in(stretch: &str, start: usize, language: Language, wanted: &Wanted) ->
 
 /// The match where most different clauses stand near each other, and how many clauses matched at all.
 fn densest(places: &[(Range<usize>, usize)]) -> Option<(usize, usize)> {
+    if let [_] = places {
+        return Some((0, 1));
+    }
     let (mut best, mut most) = (None, 0);
     for (index, (range, _)) in places.iter().enumerate() {
         let near = places[index..].iter().take_while(|(other, _)| other.end <= range.start + NEAR_CHARS);

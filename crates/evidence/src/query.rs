@@ -6,6 +6,7 @@
 //!
 //! A query is bounded before it is read: 4,096 characters and 64 clauses, however much is sent.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 mod clauses;
@@ -117,7 +118,7 @@ pub fn parse(q: &str) -> Query {
     let is_control = |c: char| c.is_control() && !c.is_whitespace();
     let controls = read.chars().filter(|c| is_control(*c)).count();
     note(&mut ignored, IgnoredReason::ControlCharacters, "", controls);
-    let read = read.replace(is_control, " ");
+    let read = if controls == 0 { Cow::Borrowed(read) } else { Cow::Owned(read.replace(is_control, " ")) };
 
     let mut gathered = clauses::gather(&read);
     note(&mut ignored, IgnoredReason::PhraseTooLong, "", gathered.positions_dropped);
@@ -139,11 +140,18 @@ pub fn parse(q: &str) -> Query {
 /// Clauses that look for the same become one, which must match if any of them must. A word both asked for and
 /// excluded stays both: no record satisfies that, and saying so is not the parser's business.
 fn merge(clauses: Vec<Clause>) -> Vec<Clause> {
-    let mut places: HashMap<(bool, What), usize> = HashMap::new();
+    if let [] | [_] = clauses[..] {
+        return clauses;
+    }
+    let mut known: HashMap<(bool, &What), usize> = HashMap::with_capacity(clauses.len());
+    let place = |clause| {
+        let Clause { need, what, .. }: &Clause = clause;
+        let next = known.len();
+        *known.entry((*need == Need::Without, what)).or_insert(next)
+    };
+    let places: Vec<usize> = clauses.iter().map(place).collect();
     let mut merged: Vec<Clause> = Vec::with_capacity(clauses.len());
-    for clause in clauses {
-        let place =
-            *places.entry((clause.need == Need::Without, clause.what.clone())).or_insert(merged.len());
+    for (clause, place) in clauses.into_iter().zip(places) {
         match merged.get_mut(place) {
             Some(first) if clause.need == Need::Must => first.need = Need::Must,
             Some(_) => {}
@@ -155,6 +163,9 @@ fn merge(clauses: Vec<Clause>) -> Vec<Clause> {
 
 fn limit(clauses: &mut Vec<Clause>, ignored: &mut Vec<Ignored>) {
     let mut over = clauses.len().saturating_sub(MAX_CLAUSES);
+    if over == 0 {
+        return;
+    }
     let total = over;
     let mut kept = Vec::with_capacity(MAX_CLAUSES);
     // From the end, so that the first words stay; function words first, then any that are wished for, and an

@@ -46,6 +46,63 @@ const PIECES: &[&str] = &[
     "\u{301}",
 ];
 
+/// Pieces of text in one script, with what joins and separates words in it.
+const ASCII_PIECES: &[&str] = &[
+    "a",
+    "B",
+    "s",
+    "y",
+    " ",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\r",
+    "\t",
+    ". ",
+    ", ",
+    ".",
+    ",",
+    ":",
+    ";",
+    "/",
+    "://",
+    "www.",
+    "-",
+    "--",
+    "_",
+    "__",
+    "+",
+    "++",
+    "#",
+    "@",
+    "'",
+    "&",
+    "\"",
+    "(",
+    ")",
+    "<",
+    "*",
+    "=",
+    "%",
+    "~",
+    "1",
+    "200",
+    ",200",
+    "10T20",
+    "5Z",
+    "word",
+    "Invoice",
+    "storage",
+    "don't",
+    "bob@example.com",
+    "3.14",
+    "\u{0}",
+    "\u{1B}[31m",
+    "<mark>",
+    "</mark>",
+];
+
 /// An xorshift generator: the same seed gives the same cases on every machine.
 pub(crate) struct Random(u64);
 
@@ -64,6 +121,12 @@ impl Random {
 
     pub(crate) fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
         choices[self.below(choices.len())]
+    }
+
+    /// Text of up to `pieces` pieces, all of them ASCII.
+    pub(crate) fn ascii(&mut self, pieces: usize) -> String {
+        let count = self.below(pieces + 1);
+        (0..count).map(|_| self.pick(ASCII_PIECES)).collect()
     }
 
     /// Text of up to `pieces` pieces in many scripts.

@@ -118,7 +118,7 @@ impl Roles {
             secondary: self.text(&Role::Secondary, data),
             body: self.text(&Role::Body, data),
             actor: self.text(&Role::Actor, data),
-            event_time: self.text(&Role::EventTime, data),
+            event_time: self.event_time(data),
             amount: self.values(&Role::Amount, data).flatten().find(|value| !value.is_null()),
             media: self.values(&Role::Media, data).flatten().find(|value| !value.is_null()),
             thread: self
@@ -127,6 +127,11 @@ impl Roles {
                 .collect::<Option<_>>()
                 .unwrap_or_default(),
         }
+    }
+
+    /// The text that `data` shows with role `event-time`.
+    pub fn event_time<'v>(&self, data: &'v Map<String, Value>) -> Option<&'v str> {
+        self.text(&Role::EventTime, data)
     }
 
     fn text<'v>(&self, role: &Role, data: &'v Map<String, Value>) -> Option<&'v str> {

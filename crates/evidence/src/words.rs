@@ -9,13 +9,16 @@
 
 use self::chunks::{Chunks, Kind, Span};
 
+mod beginning;
 mod chunks;
+mod ending;
 mod find;
 mod language;
 mod script;
 mod stop;
 mod term;
 
+pub(crate) use find::Finder;
 pub use find::{TermMatch, WantedTerm, find_terms};
 pub use language::{Language, language_of};
 pub use stop::is_stop_word;
@@ -94,7 +97,7 @@ pub(crate) fn for_each_token_like(
             Kind::Spaceless => emit_run(&mut visit, text, position, parts),
             Kind::Compound => {
                 emit(&mut visit, &term::surface(chunk.span.of(text)), position, chunk.span);
-                for (part, at) in parts.iter().zip(position..) {
+                for (part, at) in parts.iter().zip(position..).filter(|(part, _)| likely(part.of(text))) {
                     emit_word(&mut visit, text, language, at, *part);
                 }
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pdpp_evidence::Language;
 use pdpp_wire::RecordKey;
-use tantivy::columnar::{Column, StrColumn};
+use tantivy::columnar::{Column, ColumnIndex, StrColumn};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::SegmentId;
 use tantivy::schema::{Field, Value as _};
@@ -28,6 +28,13 @@ pub(crate) const SMALL: DocId = 20_000;
 pub(crate) struct DocAt {
     pub(crate) segment: usize,
     pub(crate) doc: DocId,
+}
+
+impl DocAt {
+    /// The same as one number, in the same order.
+    pub(crate) fn number(self) -> u64 {
+        (self.segment as u64) << 32 | u64::from(self.doc)
+    }
 }
 
 /// One commit of the index.
@@ -148,35 +155,35 @@ impl Segment {
     }
 
     pub(crate) fn record(&self, doc: DocId) -> u64 {
-        self.record.first(doc).unwrap_or_default()
+        first(&self.record, doc).unwrap_or_default()
     }
 
     pub(crate) fn time(&self, doc: DocId) -> Option<i64> {
-        self.time.first(doc)
+        first(&self.time, doc)
     }
 
     pub(crate) fn previous(&self, doc: DocId) -> Option<u64> {
-        self.previous.first(doc)
+        first(&self.previous, doc)
     }
 
     pub(crate) fn next(&self, doc: DocId) -> Option<u64> {
-        self.next.first(doc)
+        first(&self.next, doc)
     }
 
     /// Where the passage lies in its field, in characters.
     pub(crate) fn stretch(&self, doc: DocId) -> (u64, u64) {
-        (self.start.first(doc).unwrap_or_default(), self.end.first(doc).unwrap_or_default())
+        (first(&self.start, doc).unwrap_or_default(), first(&self.end, doc).unwrap_or_default())
     }
 
     /// The language a passage was read in.
     pub(crate) fn language(&self, doc: DocId) -> Option<Language> {
-        self.language.first(doc).and_then(Language::from_number)
+        first(&self.language, doc).and_then(Language::from_number)
     }
 
     /// What the text is like that a passage is of; nothing for a short one.
     pub(crate) fn sketch(&self, doc: DocId) -> Option<Sketch> {
-        let facts = self.facts.first(doc)?;
-        Some(Sketch { picks: [self.picks[0].first(doc)?, self.picks[1].first(doc)?], facts })
+        let facts = first(&self.facts, doc)?;
+        Some(Sketch { picks: [first(&self.picks[0], doc)?, first(&self.picks[1], doc)?], facts })
     }
 
     pub(crate) fn key(&self, doc: DocId) -> Result<Option<RecordKey>, SearchError> {
@@ -197,7 +204,7 @@ impl Segment {
     }
 
     pub(crate) fn scope(&self, doc: DocId) -> Option<u64> {
-        self.scope.as_ref().and_then(|column| column.ords().first(doc))
+        self.scope.as_ref().and_then(|column| first(column.ords(), doc))
     }
 
     /// The living documents of the record that `doc` is one of, in order. A record's documents are
@@ -226,5 +233,17 @@ impl Segment {
     /// Whether records are found without making a long table first.
     pub(crate) fn finds_at_once(&self) -> bool {
         self.reader.max_doc() <= SMALL || self.places.is_made()
+    }
+}
+
+/// A document's number in a column. In most columns each document has one, and then nothing has to be looked up to
+/// find where it stands.
+fn first<T: PartialOrd + Copy + std::fmt::Debug + Send + Sync + 'static>(
+    column: &Column<T>,
+    doc: DocId,
+) -> Option<T> {
+    match &column.index {
+        ColumnIndex::Full => Some(column.values.get_val(doc)),
+        _ => column.first(doc),
     }
 }

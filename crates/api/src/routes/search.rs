@@ -17,7 +17,7 @@ use crate::authority::Reader;
 use crate::call::{Call, json};
 use crate::disclosure::{Disclosed, Shown};
 use crate::route::{AnswerDoc, Parameter, Route, Shape, handler, schema_of};
-use crate::search::{Kept, hit};
+use crate::search::{Kept, SearchedParts, hit};
 use crate::selector::{Selected, filter_terms};
 use crate::{ApiError, ApiState};
 
@@ -259,6 +259,7 @@ async fn page(
     let limit = plan.limit() as usize;
     let instead: Vec<String> = ranking.corrected.iter().map(|correction| correction.used.clone()).collect();
     let wanted = Wanted::of(&asked.query, &instead);
+    let mut parts = SearchedParts::new(plan, asked.is_owner);
     let mut at = usize::try_from(offset).unwrap_or(usize::MAX).min(MAX_OFFSET);
     let mut page = Page { hits: Vec::new(), places: Vec::new(), end: 0, has_more: true };
     while page.hits.len() < limit && page.has_more {
@@ -267,8 +268,8 @@ async fn page(
         let places: Vec<_> = chunk.iter().map(|hit| (hit.part, hit.key.clone())).collect();
         let rows = state.store.find_hits(plan, &places).await?;
         for (ranked, row) in matched(&chunk, &rows) {
-            let Some(part) = plan.parts().get(ranked.part) else { continue };
-            page.hits.push(hit(part, ranked, row, &wanted, (asked.excerpts, asked.is_owner))?);
+            let Some(searched) = parts.get(ranked.part) else { continue };
+            page.hits.push(hit(searched, ranked, row, &wanted, asked.excerpts)?);
             page.places.push((ranked.part, ranked.key.clone()));
         }
         (at, page.has_more) = (end, has_more);
@@ -292,11 +293,12 @@ fn matched<'a>(
 /// What a page shows, stream by stream.
 fn shown(plan: &SearchPlan, page: &Page, q: &str) -> Vec<Shown> {
     let filtered = || plan.filter().iter().map(pdpp_access::Predicate::field);
-    let parts = plan.parts().iter().enumerate().map(|(index, part)| {
-        let keys = page.places.iter().filter(|(at, _)| *at == index).map(|(_, key)| key);
-        Shown::of_plan(part.read()).records(keys).filtered_by(filtered()).query(Some(q))
+    let parts = plan.parts().iter().enumerate().filter_map(|(index, part)| {
+        let mut keys = page.places.iter().filter(|(at, _)| *at == index).map(|(_, key)| key).peekable();
+        keys.peek()?;
+        Some(Shown::of_plan(part.read()).records(keys).filtered_by(filtered()).query(Some(q)))
     });
-    parts.filter(|shown| !shown.is_empty()).collect()
+    parts.collect()
 }
 
 fn meta(plan: &SearchPlan, kept: &Kept, asked: Asked) -> SearchMeta {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pdpp_access::{SearchField, SearchPart};
+use pdpp_access::SearchPart;
 use pdpp_evidence::{
     FieldPath, FieldTarget, FieldText, FieldWindowRead, Preview, PreviewBudget, Proof, Wanted, preview,
     prove, render_marked, text_of,
@@ -13,6 +13,8 @@ use pdpp_wire::{
     GetMethod,
 };
 use serde_json::{Map, Value};
+
+use super::Searched;
 
 /// Roles of fields that describe a record rather than being what it says.
 const DESCRIBING: [&str; 4] = ["actor", "secondary", "thread", "amount"];
@@ -28,30 +30,38 @@ pub(crate) struct Excerpts {
 impl Excerpts {
     /// Looks the hit's words up in the record's fields, at most `most` places.
     pub(crate) fn of(
-        part: &SearchPart,
+        searched: &Searched<'_>,
         hit: &RankedHit,
         data: &Map<String, Value>,
         wanted: &Wanted,
         most: usize,
     ) -> Self {
+        let part = searched.part;
         if hit.passages.is_empty() {
-            return Self::of_neighbour(part, hit, data);
+            return Self::of_neighbour(searched, hit, data);
         }
-        let mut proven: Vec<(usize, EvidenceExcerpt)> = Vec::new();
+        let mut proven: Vec<(usize, FieldPath)> = Vec::new();
+        let mut pieces = Vec::new();
         for passage in &hit.passages {
             let Some(field) = part.fields().get(passage.field) else { continue };
-            let is_shown = |path: &str| proven.iter().any(|(_, excerpt)| excerpt.field_path == path);
+            let is_shown = |path: &FieldPath| proven.iter().any(|(_, shown)| shown == path);
             let is_list = field.path != field.top_level;
-            let found = best(field, *passage, data, wanted, |path| is_list && is_shown(path));
-            proven.extend(found.map(|(path, piece)| {
-                (passage.field, rendered(part, hit, path.as_str(), &piece, EvidenceKind::LexicalMatch))
-            }));
+            let texts = texts(searched, passage.field, data);
+            let Some((path, text, proof)) = best(texts, *passage, wanted, |path| is_list && is_shown(path))
+            else {
+                continue;
+            };
+            if pieces.len() < most {
+                let piece = preview(&text, &proof.matches, PreviewBudget::STANDARD);
+                pieces.push(rendered(part, hit, path.as_str(), &piece, EvidenceKind::LexicalMatch));
+            }
+            proven.push((passage.field, path));
         }
         let path = |index: usize| part.fields().get(index).map(|field| (index, field.path.clone()));
         // An element of a list is named by its place in it, so that the name can be read.
         let mut matched: Vec<(usize, String)> = match proven.as_slice() {
             [] => hit.passages.iter().filter_map(|passage| path(passage.field)).collect(),
-            proven => proven.iter().map(|(index, excerpt)| (*index, excerpt.field_path.clone())).collect(),
+            proven => proven.iter().map(|(index, path)| (*index, path.as_str().to_owned())).collect(),
         };
         matched.sort_unstable();
         matched.dedup();
@@ -64,20 +74,16 @@ impl Excerpts {
             _ if matched.iter().all(describes) => EvidenceKind::MetadataMatch,
             _ => EvidenceKind::LexicalMatch,
         };
-        Self {
-            kind,
-            matched_fields: matched.into_iter().map(|(_, path)| path).collect(),
-            pieces: proven.into_iter().take(most).map(|(_, excerpt)| excerpt).collect(),
-        }
+        Self { kind, matched_fields: matched.into_iter().map(|(_, path)| path).collect(), pieces }
     }
 
     /// The record's own text, for one that only stands next to the words.
-    fn of_neighbour(part: &SearchPart, hit: &RankedHit, data: &Map<String, Value>) -> Self {
-        let is_body = |field: &&SearchField| field.role.as_deref() == Some("body");
-        let fields = part.fields().iter();
-        let fields = fields.clone().filter(is_body).chain(fields);
-        let shown = fields.clone().find_map(|field| {
-            let (path, text) = texts(field, data).into_iter().next()?;
+    fn of_neighbour(searched: &Searched<'_>, hit: &RankedHit, data: &Map<String, Value>) -> Self {
+        let part = searched.part;
+        let is_body = |index: &usize| part.fields()[*index].role.as_deref() == Some("body");
+        let fields = 0..part.fields().len();
+        let shown = fields.clone().filter(is_body).chain(fields).find_map(|field| {
+            let (path, text) = texts(searched, field, data).into_iter().next()?;
             let piece = preview(&text, &[], PreviewBudget::STANDARD);
             (!piece.text.trim().is_empty())
                 .then(|| rendered(part, hit, path.as_str(), &piece, EvidenceKind::ConversationNeighbour))
@@ -99,8 +105,15 @@ impl Excerpts {
 }
 
 /// The texts of a search field, one unless it leads through lists.
-fn texts<'d>(field: &SearchField, data: &'d Map<String, Value>) -> Vec<(FieldPath, Cow<'d, str>)> {
-    let Ok(path) = FieldPath::parse(&field.path) else { return Vec::new() };
+fn texts<'d>(
+    searched: &Searched<'_>,
+    field: usize,
+    data: &'d Map<String, Value>,
+) -> Vec<(FieldPath, Cow<'d, str>)> {
+    let (Some(Some(path)), Some(field)) = (searched.paths.get(field), searched.part.fields().get(field))
+    else {
+        return Vec::new();
+    };
     let each = path.each_under(&field.top_level, data).into_iter();
     let text = |(path, value)| match text_of(value) {
         FieldText::Text { text, .. } => Some((path, text)),
@@ -109,28 +122,25 @@ fn texts<'d>(field: &SearchField, data: &'d Map<String, Value>) -> Vec<(FieldPat
     each.filter_map(text).collect()
 }
 
-/// The text that proves most of what was asked, and the piece of it to show. The index does not know which element of
-/// a list it was.
-fn best(
-    field: &SearchField,
+/// The text that proves most of what was asked. The index does not know which element of a list it was.
+fn best<'d>(
+    texts: Vec<(FieldPath, Cow<'d, str>)>,
     passage: Passage,
-    data: &Map<String, Value>,
     wanted: &Wanted,
-    is_shown: impl Fn(&str) -> bool,
-) -> Option<(FieldPath, Preview)> {
+    is_shown: impl Fn(&FieldPath) -> bool,
+) -> Option<(FieldPath, Cow<'d, str>, Proof)> {
     let mut best: Option<(FieldPath, Cow<'_, str>, Proof)> = None;
-    for (path, text) in texts(field, data) {
+    for (path, text) in texts {
         let Some(proof) = prove(&text, passage.start_chars..passage.end_chars, passage.language, wanted)
         else {
             continue;
         };
         let is_better = best.as_ref().is_none_or(|(.., known)| known.clauses < proof.clauses);
-        if is_better && !is_shown(path.as_str()) {
+        if is_better && !is_shown(&path) {
             best = Some((path, text, proof));
         }
     }
-    let (path, text, proof) = best?;
-    Some((path, preview(&text, &proof.matches, PreviewBudget::STANDARD)))
+    best
 }
 
 fn rendered(

@@ -8,16 +8,17 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::plain;
 use crate::scalars;
 
 /// A place between two grapheme clusters.
-#[derive(Clone, Copy)]
-struct Boundary {
-    chars: usize,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Boundary {
+    pub(super) chars: usize,
     /// The byte offset in [`Layout::region`].
-    byte: usize,
+    pub(super) byte: usize,
     /// Whether words end or begin here too.
-    word: bool,
+    pub(super) word: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,14 +42,11 @@ impl<'t> Layout<'t> {
         let end = (anchor.end + max).min(total);
         let (before, rest) = scalars::split(text, start);
         let region = scalars::split(rest, end - start).0;
-        let words = word_boundaries(region, start == 0, end == total);
-        let mut boundaries = Vec::new();
-        let (mut chars, mut counted) = (start, 0);
-        for byte in grapheme_boundaries(text, before.len(), region.len(), end == total) {
-            chars += scalars::count(&region[counted..byte]);
-            counted = byte;
-            boundaries.push(Boundary { chars, byte, word: words.binary_search(&byte).is_ok() });
-        }
+        let boundaries = if plain::is_plain(before, region) {
+            plain::boundaries(region, start, end == total)
+        } else {
+            boundaries(text, (before, region), start, end == total)
+        };
         Self { region, boundaries, max, total }
     }
 
@@ -196,6 +194,24 @@ impl Span<'_> {
         let bytes = self.layout.boundaries[between.start].byte..self.layout.boundaries[between.end].byte;
         &self.layout.region[bytes]
     }
+}
+
+/// The boundaries in the region of `text` that stands behind `before`, which has `start` characters.
+pub(super) fn boundaries(
+    text: &str,
+    (before, region): (&str, &str),
+    start: usize,
+    ends_text: bool,
+) -> Vec<Boundary> {
+    let words = word_boundaries(region, start == 0, ends_text);
+    let mut boundaries = Vec::new();
+    let (mut chars, mut counted) = (start, 0);
+    for byte in grapheme_boundaries(text, before.len(), region.len(), ends_text) {
+        chars += scalars::count(&region[counted..byte]);
+        counted = byte;
+        boundaries.push(Boundary { chars, byte, word: words.binary_search(&byte).is_ok() });
+    }
+    boundaries
 }
 
 /// Byte offsets in `region` where words begin or end. The edges count only where the text itself ends there.

@@ -284,3 +284,52 @@ fn random_previews_keep_their_promises() {
         }
     }
 }
+
+#[test]
+fn plain_text_has_the_boundaries_of_any_text() {
+    let mut random = Random::new(41);
+    let mut plain_regions = 0;
+    for round in 0..6_000 {
+        let before = if round % 3 == 0 { random.text(3) } else { random.ascii(3) };
+        let region = if round % 7 == 0 { random.text(12) } else { random.ascii(16) };
+        if !plain::is_plain(&before, &region) {
+            continue;
+        }
+        plain_regions += 1;
+        let start = scalars::count(&before);
+        for (rest, ends_text) in [("", true), ("e\u{301}", false), ("\u{301}", false), ("z", false)] {
+            let text = format!("{before}{region}{rest}");
+            assert_eq!(
+                plain::boundaries(&region, start, ends_text),
+                layout::boundaries(&text, (&before, &region), start, ends_text),
+                "{before:?} {region:?} {rest:?}"
+            );
+        }
+    }
+    assert!(plain_regions > 2_000, "{plain_regions}");
+}
+
+/// Breaks literal markers one character after the other.
+fn unmarked_slowly(text: &str, from: usize, length: usize) -> String {
+    let broken = |byte: usize, c: char| c == '<' && starts_marker(&text.as_bytes()[byte + 1..]);
+    let part = text.char_indices().filter(|(byte, _)| (from..from + length).contains(byte));
+    part.map(|(byte, c)| if broken(byte, c) { '‹' } else { c }).collect()
+}
+
+#[test]
+fn markers_are_broken_wherever_the_text_is_cut() {
+    let mut random = Random::new(43);
+    for _ in 0..2_000 {
+        let mut text = String::new();
+        for _ in 0..4 {
+            text.push_str(&random.text(2));
+            text.push_str(random.pick(&["<mark>", "<", "</MARK", "<<mark", "x"]));
+        }
+        let places: Vec<usize> = text.char_indices().map(|(byte, _)| byte).chain([text.len()]).collect();
+        let (one, other) = (places[random.below(places.len())], places[random.below(places.len())]);
+        let (from, length) = (one.min(other), one.abs_diff(other));
+        let mut out = String::new();
+        assert_eq!(push_unmarked(&mut out, &text, from, length), length);
+        assert_eq!(out, unmarked_slowly(&text, from, length), "{text:?} {from} {length}");
+    }
+}

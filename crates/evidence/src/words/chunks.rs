@@ -4,6 +4,8 @@
 //! again; their parts are found as well. Everything that is indexed or asked for goes through this cut, so the
 //! two sides cannot disagree. Word breaks follow Unicode's default rules for letters, digits, marks and
 //! invisible characters; joints inside a chunk are wider than those rules, hence the own scanner.
+//!
+//! ASCII is passed by its bytes: there is nothing in it that depends on a table of characters.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -19,6 +21,14 @@ const MAX_URL_JOINT: usize = 8;
 pub(crate) struct Place {
     pub(crate) byte: usize,
     pub(crate) chars: u32,
+}
+
+impl Place {
+    /// The place after so many ASCII characters.
+    fn ahead(self, count: usize) -> Self {
+        let chars = u32::try_from(count).unwrap_or(u32::MAX);
+        Self { byte: self.byte + count, chars: self.chars.saturating_add(chars) }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +118,15 @@ impl<'t> Chunks<'t> {
         Chunk { kind, span: Span { start, end } }
     }
 
+    /// Whether the character at `at` starts a chunk because of the word after it: `#tag`, `@bob`, `.NET`.
+    fn is_sigil(&self, at: Place, c: char, next: Place) -> bool {
+        let follows = |next: char| class(next) == Class::Word && (c != '.' || !next.is_numeric());
+        let stands_apart = |before: char| class(before) == Class::Other && before != c;
+        is_sign(c)
+            && self.rest(next).chars().next().is_some_and(follows)
+            && self.text[..at.byte].chars().next_back().is_none_or(stands_apart)
+    }
+
     fn push_part(&mut self, joint: &str, part: Span) {
         let word = part.of(self.text);
         let last = self.parts.last_mut();
@@ -141,25 +160,24 @@ impl Iterator for Chunks<'_> {
 
     fn next(&mut self) -> Option<Chunk> {
         self.parts.clear();
-        let mut before = self.text[..self.at.byte].chars().next_back();
-        let mut at = self.at;
-        for c in self.rest(self.at).chars() {
+        loop {
+            let at = self.at.ahead(separators(self.rest(self.at)));
+            self.at = at;
+            let c = self.rest(at).chars().next()?;
             let next = Place { byte: at.byte + c.len_utf8(), chars: at.chars.saturating_add(1) };
             let chunk = match class(c) {
                 Class::Word => self.word(at, at),
                 Class::Spaceless => self.spaceless(at),
                 Class::Emoji => self.emoji(at),
-                Class::Other if is_sigil(before, c, self.rest(next)) => self.word(at, next),
+                Class::Other if self.is_sigil(at, c, next) => self.word(at, next),
                 Class::Other => {
-                    (before, at) = (Some(c), next);
+                    self.at = next;
                     continue;
                 }
             };
             self.at = chunk.span.end;
             return Some(chunk);
         }
-        self.at = at;
-        None
     }
 }
 
@@ -213,16 +231,23 @@ fn url_joint(rest: &str) -> usize {
     rest.bytes().take(MAX_URL_JOINT).take_while(is_joint).count()
 }
 
-/// Whether the character starts a chunk because of the word after it: `#tag`, `@bob`, `.NET`.
-fn is_sigil(before: Option<char>, c: char, rest: &str) -> bool {
-    let follows = |next: char| class(next) == Class::Word && (c != '.' || !next.is_numeric());
+/// What can stand before a word and belong to it.
+fn is_sign(c: char) -> bool {
     matches!(c, '#' | '@' | '.')
-        && rest.chars().next().is_some_and(follows)
-        && before.is_none_or(|before| class(before) == Class::Other && before != c)
+}
+
+/// How many ASCII characters at the start of `rest` start nothing, whatever stands around them.
+fn separators(rest: &str) -> usize {
+    let starts_nothing =
+        |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !is_sign(char::from(*byte));
+    rest.bytes().take_while(starts_nothing).count()
 }
 
 /// The sign after a single word that belongs to it: `C++`, `Disney+`, `C#`.
 fn suffix(length: usize, rest: &str) -> &str {
+    if !rest.starts_with(['+', '#']) {
+        return "";
+    }
     let sign = ["++", "+", "#"].into_iter().find(|sign| rest.starts_with(sign)).unwrap_or_default();
     let next = rest[sign.len()..].chars().next();
     let alone = next.is_none_or(|next| class(next) != Class::Word && !matches!(next, '+' | '#'));
@@ -257,6 +282,15 @@ fn is_digit(c: Option<char>) -> bool {
 
 /// Where the run of `kind` at the start of `rest` ends.
 fn run(rest: &str, start: Place, kind: Class) -> Place {
+    let letters = match kind {
+        Class::Word => rest.bytes().take_while(u8::is_ascii_alphanumeric).count(),
+        _ => 0,
+    };
+    run_on(&rest[letters..], start.ahead(letters), kind)
+}
+
+/// The same, one character after the other.
+fn run_on(rest: &str, start: Place, kind: Class) -> Place {
     let mut end = start;
     for c in rest.chars() {
         if class(c) != kind && !continues(c) {
@@ -271,3 +305,6 @@ fn after(place: Place, text: &str) -> Place {
     let chars = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     Place { byte: place.byte + text.len(), chars: place.chars.saturating_add(chars) }
 }
+
+#[cfg(test)]
+mod tests;

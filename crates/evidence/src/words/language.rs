@@ -118,15 +118,19 @@ impl Language {
         Self::STEMMED.iter().copied().filter(of_script)
     }
 
-    /// What stems a word of this script in a passage of this language. Latin words among Cyrillic, Greek,
-    /// Arabic or Indic ones are mostly English.
-    pub(super) fn stemmer_for(self, script: Script) -> Option<Stemmer> {
-        let (own, algorithm) = self.stemming()?;
+    /// By whose rules a word of this script is stemmed in a passage of this language. Latin words among Cyrillic,
+    /// Greek, Arabic or Indic ones are mostly English.
+    pub(super) fn for_words_of(self, script: Script) -> Option<Self> {
+        let (own, _) = self.stemming()?;
         match script {
-            _ if own == script => Some(Stemmer::create(algorithm)),
-            Script::Latin => Some(Stemmer::create(Algorithm::English)),
+            _ if own == script => Some(self),
+            Script::Latin => Some(Self::English),
             _ => None,
         }
+    }
+
+    pub(super) fn stemmer(self) -> Option<Stemmer> {
+        self.stemming().map(|(_, algorithm)| Stemmer::create(algorithm))
     }
 }
 

@@ -15,6 +15,8 @@ use crate::segments::Segment;
 pub(crate) struct Allowed {
     /// From the first document to after the last.
     pub(crate) range: Range<DocId>,
+    /// Whether it has every document of the range.
+    pub(crate) has_all: bool,
     /// From the first document on.
     words: Vec<u64>,
 }
@@ -24,13 +26,14 @@ impl Allowed {
         let mut docs = bounds.docs(segment);
         docs.retain(|doc| segment.is_alive(*doc));
         let (Some(first), Some(last)) = (docs.first().copied(), docs.last().copied()) else {
-            return Self { range: 0..0, words: Vec::new() };
+            return Self { range: 0..0, has_all: true, words: Vec::new() };
         };
+        let has_all = docs.len() == (last - first) as usize + 1;
         let mut words = vec![0; (last - first) as usize / 64 + 1];
         for doc in docs {
             words[(doc - first) as usize / 64] |= 1 << ((doc - first) % 64);
         }
-        Self { range: first..last + 1, words }
+        Self { range: first..last + 1, has_all, words }
     }
 
     pub(crate) fn has(&self, doc: DocId) -> bool {

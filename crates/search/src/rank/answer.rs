@@ -28,12 +28,15 @@ pub(crate) struct Answer<'a> {
     pub(crate) found: usize,
 }
 
+/// Records put in order beyond those that have a place, in case some are copies of others.
+const COPIES: usize = 16;
+
 /// A record in its place.
+#[derive(Clone, Copy)]
 pub(crate) struct Placed<'a> {
     pub(crate) index: usize,
     credit: &'a RecordCredit,
     pub(crate) score: f64,
-    time: Option<i64>,
     duplicates: u32,
     sketch: Option<Sketch>,
 }
@@ -41,37 +44,52 @@ pub(crate) struct Placed<'a> {
 impl<'a> Answer<'a> {
     /// Puts records after those that are placed already, until there are so many and all that tie with the last.
     pub(crate) fn place_after(&self, placed: &mut Vec<Placed<'a>>, records: Range<usize>, most: usize) {
-        let mut next: Vec<_> = records.map(|index| self.place(index, &self.credits.records[index])).collect();
-        next.retain(|placed| placed.score > 0.0 && !placed.credit.is_out);
+        let next = records.map(|index| self.place(index));
+        let mut next: Vec<_> = next.filter(|one| one.score > 0.0 && !one.credit.is_out).collect();
         let number = |one: &Placed<'_>| self.view.scopes.parts[one.credit.part].key_number(one.credit.record);
-        next.sort_unstable_by(|one, other| self.compare(one, other).then(number(one).cmp(&number(other))));
+        let order = |one: &Placed<'_>, other: &Placed<'_>| {
+            self.compare(one, other).then_with(|| number(one).cmp(&number(other)))
+        };
         let (mut scored, mut is_full) = (Vec::new(), placed.len() >= most);
-        for mut one in next {
-            // Neither placed nor counted.
-            if is_full && one.index >= self.found {
-                continue;
+        let mut rest = next.as_mut_slice();
+        while !rest.is_empty() {
+            // Few have a place, so few are put in order; behind the last place order means nothing.
+            let some =
+                if is_full { rest.len() } else { rest.len().min(most - placed.len().min(most) + COPIES) };
+            if some < rest.len() {
+                rest.select_nth_unstable_by(some, order);
             }
-            self.matching(one.credit, &mut scored);
-            let best = scored.first().map(|(_, at)| self.credits.passages[*at].at);
-            one.sketch = best.and_then(|at| self.view.segments.segment(at).sketch(at.doc));
-            if let Some(first) = self.first_like(placed, &one) {
-                // Those that come later may never be looked at, so they are not counted whether they are or not.
-                placed[first].duplicates += u32::from(one.index < self.found);
-                continue;
-            }
-            is_full = is_full
-                || (placed.len() >= most
-                    && placed.last().is_some_and(|last| self.compare(last, &one) != Ordering::Equal));
+            let (here, later) = rest.split_at_mut(some);
+            rest = later;
             if !is_full {
-                placed.push(one);
+                here.sort_unstable_by(order);
+            }
+            for one in here {
+                // Neither placed nor counted.
+                if is_full && one.index >= self.found {
+                    continue;
+                }
+                self.matching(one.credit, &mut scored);
+                let best = scored.first().map(|(_, at)| self.credits.passages[*at].at);
+                one.sketch = best.and_then(|at| self.view.segments.segment(at).sketch(at.doc));
+                if let Some(first) = self.first_like(placed, one) {
+                    // Those that come later may never be looked at, so they are not counted whether they are or not.
+                    placed[first].duplicates += u32::from(one.index < self.found);
+                    continue;
+                }
+                is_full = is_full
+                    || (placed.len() >= most
+                        && placed.last().is_some_and(|last| self.compare(last, one) != Ordering::Equal));
+                if !is_full {
+                    placed.push(*one);
+                }
             }
         }
     }
 
     /// The score of the record that so many are not worse than, copies included.
     pub(crate) fn score_at(&self, place: usize) -> Option<f64> {
-        let scores =
-            (0..self.credits.records.len()).map(|at| self.place(at, &self.credits.records[at]).score);
+        let scores = (0..self.credits.records.len()).map(|at| self.place(at).score);
         let mut scores: Vec<_> = scores.filter(|score| *score > 0.0).collect();
         let at = place.checked_sub(1).filter(|at| *at < scores.len())?;
         Some(*scores.select_nth_unstable_by(at, |one, other| other.total_cmp(one)).1)
@@ -102,14 +120,33 @@ impl<'a> Answer<'a> {
         placed.iter().enumerate().map(hit).collect()
     }
 
-    fn place(&self, index: usize, credit: &'a RecordCredit) -> Placed<'a> {
-        let segment = self.view.segments.segment(credit.at);
-        let time = segment.time(credit.at.doc).filter(|_| self.view.scopes.parts[credit.part].tells_time);
-        let counts =
-            self.groups.iter().enumerate().map(|(number, group)| self.counts(index, number, group, time));
-        let total: f64 = counts.sum();
-        let score = total * self.factor(credit) * self.bonuses.time.factor(time);
-        Placed { index, credit, score, time, duplicates: 0, sketch: None }
+    fn place(&self, index: usize) -> Placed<'a> {
+        let credit = &self.credits.records[index];
+        let times = self.bonuses.time.factor(self.named_time(credit));
+        let score = self.total(index) * self.factor(credit) * times;
+        Placed { index, credit, score, duplicates: 0, sketch: None }
+    }
+
+    /// What all words count.
+    fn total(&self, index: usize) -> f64 {
+        let (own, lent) = (self.credits.own(index), self.credits.lent(index));
+        if self.bonuses.time.is_none() {
+            return own.iter().zip(lent).map(|(own, lent)| own.max(*lent)).sum();
+        }
+        let time = self.time(&self.credits.records[index]);
+        let counts = self.groups.iter().enumerate();
+        counts.map(|(number, group)| self.counts(index, number, group, time)).sum()
+    }
+
+    /// A record's own time, where it may tell.
+    fn time(&self, credit: &RecordCredit) -> Option<i64> {
+        let tells = self.view.scopes.parts[credit.part].tells_time;
+        self.view.segments.segment(credit.at).time(credit.at.doc).filter(|_| tells)
+    }
+
+    /// The same, where the query names one.
+    fn named_time(&self, credit: &RecordCredit) -> Option<i64> {
+        if self.bonuses.time.is_none() { None } else { self.time(credit) }
     }
 
     /// What a record's words are multiplied by, but for its time.
@@ -157,12 +194,12 @@ impl<'a> Answer<'a> {
     }
 
     fn compare(&self, one: &Placed<'_>, other: &Placed<'_>) -> Ordering {
-        let by_own = other.credit.own_total.total_cmp(&one.credit.own_total);
-        let by_score = other.score.total_cmp(&one.score).then(by_own);
-        let by_time = other.time.cmp(&one.time);
+        let by_own = || other.credit.own_total.total_cmp(&one.credit.own_total);
+        let by_score = || other.score.total_cmp(&one.score).then_with(by_own);
+        let by_time = || self.time(other.credit).cmp(&self.time(one.credit));
         let by_both = match self.order {
-            SearchOrder::Relevance => by_score.then(by_time),
-            SearchOrder::Newest => by_time.then(by_score),
+            SearchOrder::Relevance => by_score().then_with(by_time),
+            SearchOrder::Newest => by_time().then_with(by_score),
         };
         by_both.then(one.credit.part.cmp(&other.credit.part))
     }
@@ -191,7 +228,7 @@ impl<'a> Answer<'a> {
                     "idf": group.idf,
                     "own": self.credits.own(one.index)[number],
                     "lent_by_neighbours": self.credits.lent(one.index)[number],
-                    "counts": self.counts(one.index, number, group, one.time),
+                    "counts": self.counts(one.index, number, group, self.time(credit)),
                 })
             });
         json!({
@@ -200,7 +237,7 @@ impl<'a> Answer<'a> {
             "times": {
                 "by_somebody_named": author(credit),
                 "word_for_word": self.verbatim(credit),
-                "of_the_month_named": self.bonuses.time.factor(one.time),
+                "of_the_month_named": self.bonuses.time.factor(self.time(credit)),
             },
             "passages_in_scope": self.view.passages,
         })

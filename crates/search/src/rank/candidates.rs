@@ -14,7 +14,7 @@ use super::bonus::Verbatim;
 use super::filter::Filter;
 use super::groups::{Group, Matches};
 use super::terms::PlanTerm;
-use super::top::{Tie, Top, tie};
+use super::top::{PlanTies, Tie, Top, tie};
 use super::whole::DRIVEN;
 use super::wide::{WeightedTerm, offer_best};
 use crate::SearchError;
@@ -23,12 +23,35 @@ use crate::segments::DocAt;
 /// Passages that may be hits.
 pub(crate) const LIMIT: usize = 250;
 /// Of those, how many are ranked before the others, by exact scores and with their neighbours. Few pages are asked
-/// for that need more, and what the wide pass puts behind a hundred others is hardly ever the best.
-pub(crate) const FIRST: usize = 100;
+/// for that need more, and what the wide pass puts behind so many others is hardly ever the best.
+const FIRST: usize = 64;
+/// The same where a query has few passages at all: ranking them together takes less than finding out whether one that
+/// was left out could have a place.
+const FIRST_OF_FEW: usize = 128;
 /// Passages with every word that are candidates whatever the wide pass thinks of them.
-const MAX_WHOLE: usize = 100;
+const MAX_WHOLE: usize = 64;
 /// What an actor's name counts in the wide pass.
 const ACTOR_WEIGHT: f64 = 0.6;
+
+/// How wide candidates are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Width {
+    /// How many are ranked first.
+    first: usize,
+    /// How many are found.
+    all: usize,
+}
+
+impl Width {
+    /// How wide for so many hits of a query with so many passages, all hits unless it says how many; and how wide if
+    /// that was not enough. Few are counted to the last.
+    pub(crate) fn of(wanted: Option<usize>, postings: u64) -> impl Iterator<Item = Self> {
+        let has_few = postings <= 2 * LIMIT as u64;
+        let first = if has_few { FIRST_OF_FEW } else { FIRST };
+        let narrow = wanted.filter(|wanted| !has_few && *wanted <= FIRST / 2).map(|_| first);
+        narrow.into_iter().chain([LIMIT]).map(move |all| Self { first, all })
+    }
+}
 
 /// Passages that may be hits, each with its part, and whether these are all.
 pub(crate) struct Candidates {
@@ -45,14 +68,13 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// The wide pass goes to `width`, the first or all.
     pub(crate) fn find(
         view: &View<'_>,
         groups: &[Group],
         verbatim: &Verbatim,
         whole: &[(DocAt, usize)],
         order: SearchOrder,
-        width: usize,
+        width: Width,
     ) -> Result<Self, SearchError> {
         let (filter, rarest) = Filter::new(view, groups)?;
         let finder = Finder { view, groups, filter: &filter };
@@ -139,18 +161,15 @@ impl Finder<'_> {
     }
 
     /// The best by plain BM25, the first of them apart.
-    fn best(&self, width: usize) -> Result<Wide, SearchError> {
-        let tie = |at| self.tie(at, self.view.part(at).unwrap_or_default());
-        let mut top = Top::new(width, tie);
+    fn best(&self, width: Width) -> Result<Wide, SearchError> {
+        let ties = PlanTies(self.view);
+        let mut top = Top::new(width.all, ties);
         let terms: Vec<WeightedTerm<'_>> = weighted_terms(self.view, self.groups).collect();
-        for number in 0..self.view.segments.all().len() {
-            let range = self.range(number);
-            offer_best(self.view, number, &terms, &range, &mut top, |at| self.admits(at).is_some())?;
-        }
+        offer_best(self.view, &terms, |number| self.range(number), &mut top, |at| self.admits(at).is_some())?;
         let (mut all, is_complete) = top.docs();
         let mut later = Vec::new();
-        if all.len() > FIRST {
-            let mut first = Top::new(FIRST, tie);
+        if all.len() > width.first {
+            let mut first = Top::new(width.first, ties);
             for (score, at) in &all {
                 first.offer(*score, *at);
             }
@@ -180,21 +199,24 @@ impl Finder<'_> {
         range.unwrap_or(0..0)
     }
 
-    /// Of the passages that have every word but names. The wide pass thinks little of long ones.
+    /// Of the passages that have every word but names, the shortest. The wide pass thinks little of long ones.
     fn whole(&self, docs: &[(DocAt, usize)]) -> Vec<DocAt> {
-        let docs = docs.iter().filter_map(|(at, field)| {
-            let (at, field) = (*at, *field);
-            let part = self.view.scopes.fields[field].part;
-            let length = || self.view.segments.segment(at).lengths.fieldnorm(at.doc);
-            let admitted = self.filter.admits(self.view, at, part);
-            admitted.then(|| (length(), Reverse(self.tie(at, part)), at))
-        });
-        let mut docs: Vec<_> = docs.collect();
+        let part = |field: usize| self.view.scopes.fields[field].part;
+        let length = |at: DocAt| self.view.segments.segment(at).lengths.fieldnorm(at.doc);
+        let admitted = docs.iter().filter(|(at, field)| self.filter.admits(self.view, *at, part(*field)));
+        let mut docs: Vec<_> = admitted.map(|(at, field)| (length(*at), *at, *field)).collect();
         if docs.len() > MAX_WHOLE {
-            docs.select_nth_unstable(MAX_WHOLE);
-            docs.truncate(MAX_WHOLE);
+            let longest = docs.select_nth_unstable_by_key(MAX_WHOLE - 1, |(length, ..)| *length).1.0;
+            // Only of those that are as long as the longest some are left out, so only they are told apart.
+            let (mut kept, last): (Vec<_>, Vec<_>) =
+                docs.into_iter().filter(|(length, ..)| *length <= longest).partition(|one| one.0 < longest);
+            let tied = |one: (u32, DocAt, usize)| (Reverse(self.tie(one.1, part(one.2))), one);
+            let mut last: Vec<_> = last.into_iter().map(tied).collect();
+            last.sort_unstable_by(|(one, at), (other, than)| one.cmp(other).then(at.1.cmp(&than.1)));
+            kept.extend(last.into_iter().take(MAX_WHOLE - kept.len()).map(|(_, one)| one));
+            docs = kept;
         }
-        docs.into_iter().map(|(.., at)| at).collect()
+        docs.into_iter().map(|(_, at, _)| at).collect()
     }
 
     /// The newest passages that have most of the words.

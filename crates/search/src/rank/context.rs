@@ -15,7 +15,7 @@ use crate::SearchError;
 /// What a neighbour's word counts, by distance.
 const WORTH: [f64; 4] = [0.5, 0.4, 0.3, 0.2];
 /// How many records lend.
-const LENDERS: usize = 50;
+const LENDERS: usize = 24;
 
 /// A record that is lent to: by whom, and how far away.
 struct Loan {
@@ -44,25 +44,27 @@ pub(crate) fn lend(
     }
     lenders.truncate(LENDERS);
     let (mut loans, mut borrowers) = (Vec::new(), Vec::new());
-    for lender in lenders {
-        let record = &credits.records[lender];
-        for backwards in [true, false] {
-            let mut at = record.at;
-            for worth in WORTH {
-                let segment = view.segments.segment(at);
-                let next = if backwards { segment.previous(at.doc) } else { segment.next(at.doc) };
-                let Some(number) = next else { break };
-                let Some(found) = view.segments.find_record_near(at.segment, number) else { break };
-                if !view.is_granted(record.part, found) {
-                    break;
-                }
-                at = found;
-                loans.push(Loan { lender, to: (record.part, number), worth });
-                if filter.admits(view, at, record.part) {
-                    borrowers.push((record.part, at));
-                }
+    let both_ways =
+        |lender: usize| [true, false].map(|backwards| (lender, backwards, credits.records[lender].at));
+    let mut walks: Vec<_> = lenders.into_iter().flat_map(both_ways).collect();
+    // All go one step before any goes the next: what one of them waits for, memory, others can wait for meanwhile.
+    for worth in WORTH {
+        walks.retain_mut(|(lender, backwards, at)| {
+            let part = credits.records[*lender].part;
+            let segment = view.segments.segment(*at);
+            let next = if *backwards { segment.previous(at.doc) } else { segment.next(at.doc) };
+            let Some(number) = next else { return false };
+            let Some(found) = view.segments.find_record_near(at.segment, number) else { return false };
+            if !view.is_granted(part, found) {
+                return false;
             }
-        }
+            *at = found;
+            loans.push(Loan { lender: *lender, to: (part, number), worth });
+            if filter.admits(view, found, part) {
+                borrowers.push((part, found));
+            }
+            true
+        });
     }
     let found = credits.records.len();
     credits.add(view, groups, &borrowers)?;

@@ -85,8 +85,7 @@ impl Counts {
                 total += count;
                 continue;
             }
-            let mut count = 0;
-            term.for_each_doc(view, number, |_| count += 1)?;
+            let count = term.count_docs(view, number)?;
             total += count;
             let mut known = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= MAX_KEPT {

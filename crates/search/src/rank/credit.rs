@@ -111,6 +111,7 @@ impl Credits {
     ) -> Result<(), SearchError> {
         let (first_record, first_passage) = (self.records.len(), self.passages.len());
         let mut added: Vec<(DocAt, usize, usize)> = Vec::with_capacity(docs.len() * 2);
+        self.by_record.reserve(docs.len());
         for (part, at) in docs {
             let segment = view.segments.segment(*at);
             let record = segment.record(at.doc);
@@ -133,7 +134,7 @@ impl Credits {
                 added.extend(field.map(|field| (at, field, index)));
             }
         }
-        added.sort_unstable();
+        added.sort_unstable_by_key(|(at, ..)| at.number());
         for (at, field, record) in &added {
             // A record's documents lie next to each other, so its passages do.
             let next = self.passages.len();

@@ -224,19 +224,27 @@ fn words(view: &View<'_>, forms: &[String]) -> Result<Matches, SearchError> {
     Ok(Matches::Terms(terms))
 }
 
-/// A word as it was typed: a term that matches and is the word itself is marked, others are given.
+/// A word as it was typed: a term that matches and is the word itself is marked, others are given unless every match
+/// is the word itself.
 fn typed(view: &View<'_>, matches: &mut Matches, surface: &str) -> Result<Vec<PlanTerm>, SearchError> {
     let mut typed = Vec::new();
+    if let Matches::Terms(terms) = matches {
+        for one in terms.iter_mut() {
+            one.is_typed = one.term == view.term(one.term.field(), one.field, surface);
+        }
+        if terms.iter().all(|one| one.is_typed) {
+            return Ok(typed);
+        }
+    }
     for field in 0..view.scopes.fields.len() {
         for in_field in [view.segments.layout.text, view.segments.layout.surface] {
             let term = view.term(in_field, field, surface);
-            let known = match matches {
-                Matches::Terms(terms) => terms.iter_mut().find(|one| one.field == field && one.term == term),
-                Matches::Docs(_) => None,
+            let is_known = match matches {
+                Matches::Terms(terms) => terms.iter().any(|one| one.field == field && one.term == term),
+                Matches::Docs(_) => false,
             };
-            match known {
-                Some(known) => known.is_typed = true,
-                None => typed.push(PlanTerm::find(view, field, term)?),
+            if !is_known {
+                typed.push(PlanTerm::find(view, field, term)?);
             }
         }
     }

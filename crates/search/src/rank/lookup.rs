@@ -1,10 +1,9 @@
 //! Looks words up in a list of passages, going through each word's own list once.
 
-use tantivy::DocSet as _;
-use tantivy::postings::Postings as _;
 use tantivy::schema::IndexRecordOption;
 
 use super::View;
+use super::ascending::Ascending;
 use super::terms::PlanTerm;
 use crate::SearchError;
 use crate::segments::DocAt;
@@ -39,16 +38,13 @@ impl<'a> Lookup<'a> {
             let here = rest.partition_point(|index| self.docs[*index].segment == number);
             let (here, later) = rest.split_at(here);
             rest = later;
-            let Some(mut postings) = term.postings(self.view, number, IndexRecordOption::WithFreqs)? else {
+            let Some(blocks) = term.blocks(self.view, number, IndexRecordOption::WithFreqs)? else {
                 continue;
             };
+            let mut list = Ascending::new(blocks);
             for index in here {
-                let doc = self.docs[*index].doc;
-                if postings.doc() < doc {
-                    postings.seek(doc);
-                }
-                if postings.doc() == doc {
-                    found(*index, postings.term_freq());
+                if let Some(times) = list.times(self.docs[*index].doc) {
+                    found(*index, times);
                 }
             }
         }

@@ -7,6 +7,7 @@
 
 mod allowed;
 mod answer;
+mod ascending;
 mod bonus;
 mod candidates;
 mod context;
@@ -40,7 +41,7 @@ pub(crate) use scopes::Scopes;
 
 use self::allowed::Allowed;
 use self::answer::Answer;
-use self::candidates::{Candidates, FIRST, LIMIT};
+use self::candidates::{Candidates, Width};
 use self::credit::Credits;
 use self::groups::{Group, Groups};
 use self::hits::{LaterHits, PlacedHit, RankAll};
@@ -61,7 +62,7 @@ pub(crate) struct View<'a> {
 }
 
 /// Passages with a word of the query, beyond which a search is not for a thread that others wait for.
-const SHORT: u64 = 100_000;
+const SHORT: u64 = 400_000;
 
 /// How long a search may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +159,11 @@ fn find(
     let verbatim = bonus::verbatim(&view, clauses, whole.as_deref())?;
     let bonuses = bonus::Bonuses { verbatim, time: bonus::NamedTime::of(clauses) };
     let whole = whole.unwrap_or_default();
-    for width in widths(depth, postings) {
+    let wanted = match depth {
+        Depth::First(wanted) => Some(wanted),
+        Depth::All => None,
+    };
+    for width in Width::of(wanted, postings) {
         let candidates = Candidates::find(&view, &groups, &bonuses.verbatim, &whole, order, width)?;
         let (view, groups, bonuses) = (&view, &groups, &bonuses);
         let ranked = Ranked { view, groups, candidates, bonuses, order, explain: search.explain };
@@ -167,15 +172,6 @@ fn find(
         }
     }
     Ok(Some(Found { corrected, counts: counted, ..Found::default() }))
-}
-
-/// How wide candidates are looked for, and how wide if that was not enough. Few are counted to the last.
-fn widths(depth: Depth, postings: u64) -> impl Iterator<Item = usize> {
-    let first = match depth {
-        Depth::First(wanted) if wanted <= FIRST / 2 && postings > 2 * LIMIT as u64 => Some(FIRST),
-        _ => None,
-    };
-    first.into_iter().chain([LIMIT])
 }
 
 /// Everything a ranking is made of.

@@ -1,8 +1,8 @@
 //! A term of the plan, looked up once in each segment's dictionary.
 
-use tantivy::postings::{BlockSegmentPostings, SegmentPostings, TermInfo};
+use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet as _, InvertedIndexReader, TERMINATED, Term};
+use tantivy::{DocId, InvertedIndexReader, Term};
 
 use super::View;
 use crate::SearchError;
@@ -36,31 +36,20 @@ impl PlanTerm {
         self.infos.iter().all(Option::is_none)
     }
 
-    /// Its postings in a segment.
-    pub(crate) fn postings(
-        &self,
-        view: &View<'_>,
-        number: usize,
-        option: IndexRecordOption,
-    ) -> Result<Option<SegmentPostings>, SearchError> {
-        let Some(info) = &self.infos[number] else { return Ok(None) };
-        let segment = &view.segments.all()[number];
-        if let Some(dictionary) = dictionary(view, segment, &self.term) {
-            return Ok(Some(dictionary.read_postings_from_terminfo(info, option)?));
-        }
-        let dictionary = segment.reader.inverted_index(self.term.field())?;
-        Ok(Some(dictionary.read_postings_from_terminfo(info, option)?))
+    /// How many passages are listed under it, whoever may see them.
+    pub(crate) fn listed(&self) -> u64 {
+        self.infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum()
     }
 
-    /// The same, block by block and with frequencies.
+    /// Its postings in a segment, block by block.
     pub(crate) fn blocks(
         &self,
         view: &View<'_>,
         number: usize,
+        option: IndexRecordOption,
     ) -> Result<Option<BlockSegmentPostings>, SearchError> {
         let Some(info) = &self.infos[number] else { return Ok(None) };
         let segment = &view.segments.all()[number];
-        let option = IndexRecordOption::WithFreqs;
         if let Some(dictionary) = dictionary(view, segment, &self.term) {
             return Ok(Some(dictionary.read_block_postings_from_terminfo(info, option)?));
         }
@@ -75,31 +64,37 @@ impl PlanTerm {
         number: usize,
         mut visit: impl FnMut(DocId),
     ) -> Result<(), SearchError> {
-        let Some(mut postings) = self.postings(view, number, IndexRecordOption::Basic)? else {
-            return Ok(());
-        };
+        let Some(mut blocks) = self.blocks(view, number, IndexRecordOption::Basic)? else { return Ok(()) };
         let segment = &view.segments.all()[number];
         let Some(allowed) = view.allowed(view.scopes.fields[self.field].part, number) else {
-            let mut doc = postings.doc();
-            while doc != TERMINATED {
-                if segment.is_alive(doc) {
-                    visit(doc);
-                }
-                doc = postings.advance();
+            while !blocks.docs().is_empty() {
+                blocks.docs().iter().copied().filter(|doc| segment.is_alive(*doc)).for_each(&mut visit);
+                blocks.advance();
             }
             return Ok(());
         };
-        let mut doc = postings.doc();
-        if doc < allowed.range.start {
-            doc = postings.seek(allowed.range.start);
-        }
-        while doc < allowed.range.end {
-            if allowed.has(doc) {
-                visit(doc);
-            }
-            doc = postings.advance();
+        let mut at = blocks.seek(allowed.range.start);
+        while let Some(first) = blocks.docs().first()
+            && *first < allowed.range.end
+        {
+            blocks.docs()[at..].iter().copied().filter(|doc| allowed.has(*doc)).for_each(&mut visit);
+            blocks.advance();
+            at = 0;
         }
         Ok(())
+    }
+
+    /// How many those are.
+    pub(crate) fn count_docs(&self, view: &View<'_>, number: usize) -> Result<u64, SearchError> {
+        let allowed = view.allowed(view.scopes.fields[self.field].part, number);
+        if let Some(allowed) = allowed.filter(|allowed| allowed.has_all) {
+            let Some(mut blocks) = self.blocks(view, number, IndexRecordOption::Basic)? else { return Ok(0) };
+            let before = blocks.rank(allowed.range.start);
+            return Ok(u64::from(blocks.rank(allowed.range.end) - before));
+        }
+        let mut count = 0;
+        self.for_each_doc(view, number, |_| count += 1)?;
+        Ok(count)
     }
 }
 

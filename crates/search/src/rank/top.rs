@@ -6,44 +6,63 @@ use super::View;
 use crate::segments::DocAt;
 
 /// Documents gathered beyond the limit before the worst are let go.
-const ROOM: usize = 128;
+const ROOM: usize = 32;
 
 /// Orders documents of one score: the newer first where time may tell, then by the number of the record's key.
 pub(crate) type Tie = (Option<i64>, Reverse<u64>, Reverse<u64>);
 
 pub(crate) fn tie(view: &View<'_>, at: DocAt, part: usize) -> Tie {
     let segment = view.segments.segment(at);
-    let scope = &view.scopes.parts[part];
-    let time = segment.time(at.doc).filter(|_| scope.tells_time);
-    (time, Reverse(scope.key_number(segment.record(at.doc))), Reverse(segment.stretch(at.doc).0))
+    let number = view.scopes.parts[part].key_number(segment.record(at.doc));
+    (time(view, at, part), Reverse(number), Reverse(segment.stretch(at.doc).0))
+}
+
+/// What a tie begins with, and mostly all of it that matters.
+fn time(view: &View<'_>, at: DocAt, part: usize) -> Option<i64> {
+    view.segments.segment(at).time(at.doc).filter(|_| view.scopes.parts[part].tells_time)
 }
 
 /// The best so far.
 ///
 /// Equal scores are told apart by their tie. A tie takes reading three columns, so it is looked up only for documents
-/// that have the worst score of all that are kept.
-pub(crate) struct Top<F> {
+/// that have the worst score of all that are kept, and whole only where their times are the same.
+pub(crate) struct Top<T> {
     limit: usize,
-    tie: F,
+    ties: T,
     kept: Vec<Kept>,
     threshold: f64,
 }
 
-/// A document, with its tie once that was looked up.
+/// What tells documents of one score apart.
+pub(crate) trait Ties {
+    /// The beginning of a document's tie.
+    fn time(&self, at: DocAt) -> Option<i64>;
+    /// All of it.
+    fn tie(&self, at: DocAt) -> Tie;
+}
+
+/// A document, with its time once that was looked up.
 #[derive(Clone, Copy)]
 struct Kept {
     bits: Bits,
     at: DocAt,
-    tie: Option<Tie>,
+    time: Time,
+}
+
+/// A document's time, once it was looked up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Time {
+    NotYet,
+    Of(Option<i64>),
 }
 
 /// A positive score, ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Bits(u64);
 
-impl<F: Fn(DocAt) -> Tie> Top<F> {
-    pub(crate) fn new(limit: usize, tie: F) -> Self {
-        Self { limit, tie, kept: Vec::with_capacity(limit + ROOM), threshold: 0.0 }
+impl<T: Ties> Top<T> {
+    pub(crate) fn new(limit: usize, ties: T) -> Self {
+        Self { limit, ties, kept: Vec::with_capacity(limit + ROOM), threshold: 0.0 }
     }
 
     /// What scores less is not among the best.
@@ -53,7 +72,7 @@ impl<F: Fn(DocAt) -> Tie> Top<F> {
 
     pub(crate) fn offer(&mut self, score: f64, at: DocAt) {
         // The bits of positive floats are ordered as the floats are.
-        self.kept.push(Kept { bits: Bits(score.max(0.0).to_bits()), at, tie: None });
+        self.kept.push(Kept { bits: Bits(score.max(0.0).to_bits()), at, time: Time::NotYet });
         if self.kept.len() >= self.limit + ROOM {
             self.let_go();
         }
@@ -72,10 +91,13 @@ impl<F: Fn(DocAt) -> Tie> Top<F> {
         self.kept.retain(|one| one.bits > worst);
         let room = limit - self.kept.len();
         if equal.len() > room {
-            for one in &mut equal {
-                one.tie.get_or_insert_with(|| (self.tie)(one.at));
+            for one in equal.iter_mut().filter(|one| one.time == Time::NotYet) {
+                one.time = Time::Of(self.ties.time(one.at));
             }
-            equal.select_nth_unstable_by_key(room, |one| (Reverse(one.tie), one.at));
+            equal.select_nth_unstable_by(room, |one, other| {
+                let by_tie = || self.ties.tie(other.at).cmp(&self.ties.tie(one.at));
+                other.time.cmp(&one.time).then_with(by_tie).then_with(|| one.at.cmp(&other.at))
+            });
             equal.truncate(room);
         }
         self.kept.append(&mut equal);
@@ -89,9 +111,36 @@ impl<F: Fn(DocAt) -> Tie> Top<F> {
     }
 }
 
+/// The ties of a plan's documents.
+#[derive(Clone, Copy)]
+pub(crate) struct PlanTies<'a>(pub(crate) &'a View<'a>);
+
+impl Ties for PlanTies<'_> {
+    fn time(&self, at: DocAt) -> Option<i64> {
+        time(self.0, at, self.0.part(at).unwrap_or_default())
+    }
+
+    fn tie(&self, at: DocAt) -> Tie {
+        tie(self.0, at, self.0.part(at).unwrap_or_default())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The later document is the better; of each two the times are the same.
+    struct Later;
+
+    impl Ties for Later {
+        fn time(&self, at: DocAt) -> Option<i64> {
+            Some(i64::from(at.doc / 2))
+        }
+
+        fn tie(&self, at: DocAt) -> Tie {
+            (self.time(at), Reverse(u64::from(u32::MAX - at.doc)), Reverse(0))
+        }
+    }
 
     const LIMIT: usize = 250;
 
@@ -102,7 +151,7 @@ mod tests {
     #[test]
     fn the_best_stay_and_ties_decide_among_the_worst() {
         // Of each score three, the later document the better.
-        let mut top = Top::new(LIMIT, |at: DocAt| (Some(i64::from(at.doc)), Reverse(0), Reverse(0)));
+        let mut top = Top::new(LIMIT, Later);
         let mut offered = Vec::new();
         for doc in 0..5_000_u32 {
             let score = 1.0 + f64::from(doc.wrapping_mul(2_654_435_761) % 1_667);

@@ -3,10 +3,11 @@
 //! They are candidates whatever the wide pass thinks of them, and the only ones that can have the query word
 //! for word, so they are found once for both.
 
+use tantivy::DocId;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet as _};
 
 use super::View;
+use super::ascending::Ascending;
 use super::groups::{Group, Matches};
 use crate::SearchError;
 use crate::segments::DocAt;
@@ -70,16 +71,12 @@ fn retain(
                 if docs.is_empty() {
                     break;
                 }
-                let Some(mut postings) = term.postings(view, number, IndexRecordOption::Basic)? else {
-                    continue;
-                };
+                let Some(blocks) = term.blocks(view, number, IndexRecordOption::Basic)? else { continue };
+                let mut list = Ascending::new(blocks);
                 for ((doc, _), has) in
                     docs.iter().zip(&mut has).filter(|((_, field), _)| *field == term.field)
                 {
-                    if postings.doc() < *doc {
-                        postings.seek(*doc);
-                    }
-                    *has |= postings.doc() == *doc;
+                    *has |= list.go_to(*doc);
                 }
             }
             let mut has = has.into_iter();

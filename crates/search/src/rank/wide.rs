@@ -1,19 +1,22 @@
 //! The best passages by plain BM25, without looking at most of those that cannot be among them.
 //!
-//! A word that could not lift a passage among the best so far, not even with every word that counts less, is no longer
-//! gone through: it is looked up in passages that have one of the others. What words give is added up in the query's
-//! order and in 64 bits, and no bound is taken from the files. So two indexes of the same passages agree to the last
-//! bit, however they are cut into segments.
+//! Words are gone through one after the other, the rarest first. A passage is looked at with the rarest word it has, so
+//! of each word's list only those matter that could be among the best with nothing but more common words. That is seen
+//! from how often the word occurs and how long the passage is, before anything is looked up. What words give is added up
+//! in the query's order and in 64 bits, and no bound is taken from the files. So two indexes of the same passages agree
+//! to the last bit, however they are cut into segments.
 
 use std::ops::Range;
 
+use tantivy::DocId;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::BlockSegmentPostings;
-use tantivy::{DocId, TERMINATED};
+use tantivy::schema::IndexRecordOption;
 
 use super::View;
+use super::ascending::Ascending;
 use super::terms::PlanTerm;
-use super::top::{Tie, Top};
+use super::top::{Ties, Top};
 use crate::SearchError;
 use crate::segments::DocAt;
 
@@ -23,216 +26,237 @@ pub(crate) const WIDE_B: f64 = 0.75;
 /// The length of a usual passage in words. Fixed, because the true average would tell of other records.
 pub(crate) const USUAL_LENGTH: f64 = 20.0;
 
-/// Passages in one block of a word's list.
-const BLOCK: usize = 128;
 /// More than rounding can change in a sum.
 const SLACK: f64 = 1e-12;
 
 /// A word of the query, and what it counts at most.
 pub(crate) type WeightedTerm<'t> = (&'t PlanTerm, f64);
 
-/// Offers the passages of one segment that may be among the best.
-pub(crate) fn offer_best<F: Fn(DocAt) -> Tie>(
+/// Offers the passages that may be among the best. `range` says for a segment outside of what no document is granted.
+pub(crate) fn offer_best(
     view: &View<'_>,
-    number: usize,
     terms: &[WeightedTerm<'_>],
-    range: &Range<DocId>,
-    top: &mut Top<F>,
+    range: impl Fn(usize) -> Range<DocId>,
+    top: &mut Top<impl Ties>,
     admits: impl Fn(DocAt) -> bool,
 ) -> Result<(), SearchError> {
-    let mut walk = Walk::new(view, number, terms, range)?;
-    while let Some(doc) = walk.next(top.threshold()) {
-        if doc >= range.end {
-            break;
-        }
-        let at = DocAt { segment: number, doc };
-        if let Some(score) = walk.score(doc, top.threshold())
-            && admits(at)
-        {
-            top.offer(score, at);
+    let ranges: Vec<_> = (0..view.segments.all().len()).map(range).collect();
+    for field in 0..view.scopes.fields.len() {
+        // A passage is of one field, so it has only words of one.
+        let words = Words::of(view, terms, field);
+        for scanned in 0..words.0.len() {
+            if words.0[scanned].with_rest < top.threshold() * (1.0 - SLACK) {
+                break;
+            }
+            for (number, range) in ranges.iter().enumerate().filter(|(_, range)| !range.is_empty()) {
+                if let Some(mut scan) = Scan::new(view, number, &words.0, scanned)? {
+                    scan.offer(range, top, &admits)?;
+                }
+            }
         }
     }
     Ok(())
 }
 
-/// The words of a query in one segment.
-struct Walk<'a> {
-    /// Those that count least come first.
-    cursors: Vec<Cursor>,
-    /// For each, what it and those before it can give together.
-    sums: Vec<f64>,
-    /// The first that is gone through; those before it are only looked up.
-    first: usize,
+/// One word in one field.
+struct Word<'t> {
+    term: &'t PlanTerm,
+    weight: f64,
+    /// What it and all more common words can give together.
+    with_rest: f64,
+    /// Its place among the words of the field, in the query's order.
+    place: usize,
+    has_length: bool,
+}
+
+/// The words of one field, the rarest first.
+struct Words<'t>(Vec<Word<'t>>);
+
+impl<'t> Words<'t> {
+    fn of(view: &View<'_>, terms: &[WeightedTerm<'t>], field: usize) -> Self {
+        let of_field = terms.iter().filter(|(term, _)| term.field == field).enumerate();
+        let mut words: Vec<_> = of_field
+            .map(|(place, (term, weight))| Word {
+                term,
+                weight: *weight,
+                with_rest: 0.0,
+                place,
+                has_length: term.term.field() == view.segments.layout.text,
+            })
+            .collect();
+        words.sort_by_key(|word| word.term.listed());
+        let mut sum = 0.0;
+        for word in words.iter_mut().rev() {
+            sum += word.weight;
+            word.with_rest = sum;
+        }
+        Self(words)
+    }
+}
+
+impl Word<'_> {
+    fn share(&self, times: u32, norm: f64) -> f64 {
+        let times = f64::from(times);
+        let norm = if self.has_length { norm } else { Norms::all().shortest() };
+        self.weight * times / (times + norm)
+    }
+}
+
+/// The going through one word's list in one segment.
+struct Scan<'a> {
+    view: &'a View<'a>,
+    number: usize,
+    words: &'a [Word<'a>],
+    scanned: usize,
+    blocks: BlockSegmentPostings,
+    /// The lists of the other words, opened when one is looked up.
+    others: Vec<Other>,
     /// What each word gives the passage that is looked at, in the query's order.
     shares: Vec<f64>,
     lengths: &'a FieldNormReader,
     norms: &'static Norms,
 }
 
-impl<'a> Walk<'a> {
+/// A list in which passages are looked up, in their order.
+enum Other {
+    Unopened,
+    Nowhere,
+    Open(Box<Ascending>),
+}
+
+impl<'a> Scan<'a> {
+    /// `None` where the segment has no such word.
     fn new(
         view: &'a View<'_>,
         number: usize,
-        terms: &[WeightedTerm<'_>],
-        range: &Range<DocId>,
-    ) -> Result<Self, SearchError> {
-        let mut cursors = Vec::with_capacity(terms.len());
-        for (place, (term, weight)) in terms.iter().enumerate() {
-            let Some(blocks) = term.blocks(view, number)? else { continue };
-            let has_length = term.term.field() == view.segments.layout.text;
-            let mut cursor = Cursor::new(blocks, place, *weight, has_length);
-            cursor.seek(range.start);
-            cursors.push(cursor);
-        }
-        cursors.sort_by(|one, other| one.weight.total_cmp(&other.weight));
-        let mut sum = 0.0;
-        let sums = cursors.iter().map(|cursor| {
-            sum += cursor.weight;
-            sum
-        });
-        Ok(Self {
-            sums: sums.collect(),
-            cursors,
-            first: 0,
-            shares: vec![0.0; terms.len()],
+        words: &'a [Word<'a>],
+        scanned: usize,
+    ) -> Result<Option<Self>, SearchError> {
+        let blocks = words[scanned].term.blocks(view, number, IndexRecordOption::WithFreqs)?;
+        let scan = blocks.map(|blocks| Self {
+            view,
+            number,
+            words,
+            scanned,
+            blocks,
+            others: words.iter().map(|_| Other::Unopened).collect(),
+            shares: vec![0.0; words.len()],
             lengths: &view.segments.all()[number].lengths,
             norms: Norms::all(),
-        })
+        });
+        Ok(scan)
     }
 
-    /// The next passage that may have so much.
-    fn next(&mut self, threshold: f64) -> Option<DocId> {
-        while self.sums.get(self.first).is_some_and(|sum| *sum < threshold) {
-            self.first += 1;
-        }
-        match &mut self.cursors[self.first..] {
-            [] => None,
-            [alone] => {
-                let others = self.first.checked_sub(1).map_or(0.0, |last| self.sums[last]);
-                alone.skip_below((threshold - others) * (1.0 - SLACK), self.lengths, self.norms);
-                Some(alone.doc)
+    fn offer(
+        &mut self,
+        range: &Range<DocId>,
+        top: &mut Top<impl Ties>,
+        admits: &impl Fn(DocAt) -> bool,
+    ) -> Result<(), SearchError> {
+        let word = &self.words[self.scanned];
+        let rest = word.with_rest - word.weight;
+        let needs = |threshold: f64| Needs::new((threshold - rest) * (1.0 - SLACK), word, self.norms);
+        let (mut threshold, lengths) = (top.threshold(), self.lengths);
+        let mut needed = needs(threshold);
+        let mut at = self.blocks.seek(range.start);
+        loop {
+            let (docs, times) = (self.blocks.docs(), self.blocks.freqs());
+            let has_enough = |(doc, times): (&DocId, &u32)| *times >= needed.of(lengths.fieldnorm_id(*doc));
+            let ahead = docs[at..].iter().zip(&times[at..]).position(has_enough);
+            let Some(found) = ahead.map(|ahead| at + ahead) else {
+                // Behind the last block stands an empty one.
+                if docs.last().is_none_or(|last| *last >= range.end) {
+                    return Ok(());
+                }
+                self.blocks.advance();
+                at = 0;
+                continue;
+            };
+            let (doc, times) = (docs[found], times[found]);
+            if doc >= range.end {
+                return Ok(());
             }
-            several => several.iter().map(|cursor| cursor.doc).min(),
+            at = found + 1;
+            let doc_at = DocAt { segment: self.number, doc };
+            if let Some(score) = self.score(doc, times, threshold)?
+                && admits(doc_at)
+            {
+                top.offer(score, doc_at);
+                if top.threshold().to_bits() != threshold.to_bits() {
+                    threshold = top.threshold();
+                    needed = needs(threshold);
+                }
+            }
         }
     }
 
-    /// What a passage has, if that may be so much, and goes on behind it.
-    fn score(&mut self, doc: DocId, threshold: f64) -> Option<f64> {
+    /// What a passage has, if that may be so much and no rarer word is in it.
+    fn score(&mut self, doc: DocId, times: u32, threshold: f64) -> Result<Option<f64>, SearchError> {
         let norm = self.norms.of(self.lengths.fieldnorm_id(doc));
+        // What is known is added up in another order than what counts, so it may be less by a hair.
         let enough = threshold * (1.0 - SLACK);
-        let mut known = 0.0;
+        let words = self.words;
+        let word = &words[self.scanned];
+        let mut known = word.share(times, norm);
         self.shares.fill(0.0);
-        let (looked_up, gone_through) = self.cursors.split_at_mut(self.first);
-        for cursor in gone_through.iter_mut().filter(|cursor| cursor.doc == doc) {
-            let share = cursor.share(norm);
-            self.shares[cursor.place] = share;
-            known += share;
-            cursor.advance();
-        }
-        for (cursor, others) in looked_up.iter_mut().zip(&self.sums).rev() {
-            if known + others < enough {
-                return None;
+        self.shares[word.place] = known;
+        for (index, word) in words.iter().enumerate().skip(self.scanned + 1) {
+            if known + word.with_rest < enough {
+                return Ok(None);
             }
-            if cursor.doc < doc {
-                cursor.seek(doc);
-            }
-            if cursor.doc == doc {
-                let share = cursor.share(norm);
-                self.shares[cursor.place] = share;
+            if let Some(times) = self.times(index, doc)? {
+                let share = word.share(times, norm);
+                self.shares[word.place] = share;
                 known += share;
             }
         }
+        if known < enough {
+            return Ok(None);
+        }
+        for index in 0..self.scanned {
+            if self.times(index, doc)?.is_some() {
+                return Ok(None);
+            }
+        }
         let score = self.shares.iter().sum();
-        (score >= threshold).then_some(score)
+        Ok((score >= threshold).then_some(score))
     }
-}
 
-/// Where the going through a word's passages is.
-struct Cursor {
-    blocks: BlockSegmentPostings,
-    /// The place within the block.
-    at: usize,
-    doc: DocId,
-    /// The word's place in the query.
-    place: usize,
-    weight: f64,
-    has_length: bool,
-    needs: Option<Needs>,
+    /// How often another word occurs in a passage, if it does.
+    fn times(&mut self, index: usize, doc: DocId) -> Result<Option<u32>, SearchError> {
+        let other = &mut self.others[index];
+        if matches!(other, Other::Unopened) {
+            let blocks =
+                self.words[index].term.blocks(self.view, self.number, IndexRecordOption::WithFreqs)?;
+            *other = blocks.map_or(Other::Nowhere, |blocks| Other::Open(Box::new(Ascending::new(blocks))));
+        }
+        let Other::Open(open) = other else { return Ok(None) };
+        Ok(open.times(doc))
+    }
 }
 
 /// How often a word has to occur in passages of each length to give so much.
-struct Needs {
-    least: f64,
-    by_length: Box<[u32; 256]>,
-}
-
-impl Cursor {
-    fn new(blocks: BlockSegmentPostings, place: usize, weight: f64, has_length: bool) -> Self {
-        let doc = blocks.doc(0);
-        Self { blocks, at: 0, doc, place, weight, has_length, needs: None }
-    }
-
-    fn share(&self, norm: f64) -> f64 {
-        let times = f64::from(self.blocks.freq(self.at));
-        let norm = if self.has_length { norm } else { Norms::all().shortest() };
-        self.weight * times / (times + norm)
-    }
-
-    fn advance(&mut self) {
-        self.at += 1;
-        if self.at == BLOCK {
-            self.blocks.advance();
-            self.at = 0;
-        }
-        self.doc = self.blocks.doc(self.at);
-    }
-
-    fn seek(&mut self, doc: DocId) {
-        if self.doc < doc {
-            self.at = self.blocks.seek(doc);
-            self.doc = self.blocks.doc(self.at);
-        }
-    }
-
-    /// Goes on to the next passage to which the word may give so much, if it is not at one.
-    fn skip_below(&mut self, least: f64, lengths: &FieldNormReader, norms: &Norms) {
-        if least <= 0.0 || !self.has_length {
-            return;
-        }
-        let needs = match self.needs.take() {
-            Some(needs) if needs.least.to_bits() == least.to_bits() => needs,
-            _ => Needs::new(least, self.weight, norms),
-        };
-        while self.doc != TERMINATED {
-            let (docs, times) = (&self.blocks.docs()[self.at..], &self.blocks.freqs()[self.at..]);
-            let has_enough = |(doc, times): (&DocId, &u32)| *times >= needs.of(lengths.fieldnorm_id(*doc));
-            if let Some(ahead) = docs.iter().zip(times).position(has_enough) {
-                self.at += ahead;
-                self.doc = self.blocks.doc(self.at);
-                break;
-            }
-            self.blocks.advance();
-            self.at = 0;
-            self.doc = self.blocks.doc(0);
-        }
-        self.needs = Some(needs);
-    }
-}
+struct Needs([u32; 256]);
 
 impl Needs {
-    fn new(least: f64, weight: f64, norms: &Norms) -> Self {
+    fn new(least: f64, word: &Word<'_>, norms: &Norms) -> Self {
+        if least <= 0.0 {
+            return Self([0; 256]);
+        }
+        let weight = word.weight;
         let need = |length: usize| {
+            let norm = if word.has_length { norms.0[length] } else { norms.shortest() };
             // From `weight * times / (times + norm) >= least`; rounded down, so that none is missed.
-            let times = least * norms.0[length] / (weight - least);
+            let times = least * norm / (weight - least);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bounded count")]
             let times = if weight > least { times.min(f64::from(u32::MAX)) as u32 } else { u32::MAX };
             times
         };
-        Self { least, by_length: Box::new(std::array::from_fn(need)) }
+        Self(std::array::from_fn(need))
     }
 
     fn of(&self, length: u8) -> u32 {
-        self.by_length[usize::from(length)]
+        self.0[usize::from(length)]
     }
 }
 
