@@ -12,7 +12,9 @@ use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceExt as _};
 
+use crate::deadline::Deadlines;
 use crate::http_wire::{HttpPool, pool};
+use crate::watch::Watch;
 use crate::{Answer, Bearer, BearerSource, ClientError, CredentialError, FixedBearer, ProviderUrl, Request};
 
 /// A resource server in the same process.
@@ -47,6 +49,8 @@ pub struct Client {
     provider_url: Arc<str>,
     bearer: Arc<dyn BearerSource>,
     limits: Limits,
+    deadlines: Deadlines,
+    watch: Watch,
 }
 
 #[derive(Clone)]
@@ -69,7 +73,9 @@ impl Client {
         limits: Limits,
     ) -> std::io::Result<Self> {
         let wire = Wire::Http(pool(provider_url.as_str().starts_with("https"))?);
-        Ok(Self { wire, provider_url: provider_url.as_str().into(), bearer, limits })
+        let provider_url = provider_url.as_str().into();
+        let (deadlines, watch) = (Deadlines::default(), Watch::default());
+        Ok(Self { wire, provider_url, bearer, limits, deadlines, watch })
     }
 
     /// Calls a service of this process; `provider_url` is what results name.
@@ -79,7 +85,9 @@ impl Client {
         bearer: Arc<dyn BearerSource>,
         limits: Limits,
     ) -> Self {
-        Self { wire: Wire::InProcess(service), provider_url: provider_url.into(), bearer, limits }
+        let (deadlines, watch) = (Deadlines::default(), Watch::default());
+        let wire = Wire::InProcess(service);
+        Self { wire, provider_url: provider_url.into(), bearer, limits, deadlines, watch }
     }
 
     /// The same connections under another bearer.
@@ -96,9 +104,10 @@ impl Client {
     /// Sends a request. Dropping the future abandons it.
     pub async fn send(&self, request: &Request) -> Result<Answer, ClientError> {
         let seconds = self.limits.deadline.as_secs();
-        tokio::time::timeout(self.limits.deadline, self.attempts(request))
-            .await
-            .unwrap_or(Err(ClientError::TimedOut { seconds }))
+        // Behind a pointer, because every future that may send holds this one, and is moved to where it runs.
+        let attempts = Box::pin(self.attempts(request));
+        let answer = self.deadlines.within(self.limits.deadline, attempts).await;
+        answer.unwrap_or(Err(ClientError::TimedOut { seconds }))
     }
 
     async fn attempts(&self, request: &Request) -> Result<Answer, ClientError> {
@@ -145,10 +154,13 @@ impl Client {
         let max_bytes = request.max_bytes.unwrap_or(self.limits.max_bytes);
         match &self.wire {
             Wire::Http(pool) => {
-                let response = pool.request(http_request).await;
-                let response = response.map_err(|error| ClientError::Unreachable(innermost(&error)))?;
-                collect(response.map(|body| body.map_err(std::io::Error::other).boxed_unsync()), max_bytes)
-                    .await
+                let answer = async {
+                    let response = pool.request(http_request).await;
+                    let response = response.map_err(|error| ClientError::Unreachable(innermost(&error)))?;
+                    let response = response.map(|body| body.map_err(std::io::Error::other).boxed_unsync());
+                    collect(response, max_bytes).await
+                };
+                self.watch.wait_for(answer).await
             }
             Wire::InProcess(service) => {
                 let response = service.clone().oneshot(http_request).await;

@@ -10,10 +10,12 @@ pub mod authorization;
 mod bearer;
 mod client;
 mod credential;
+mod deadline;
 mod error;
 mod http_wire;
 mod provider_url;
 mod request;
+mod watch;
 
 pub use answer::Answer;
 pub use bearer::{Bearer, BearerSource, FixedBearer};

@@ -97,7 +97,8 @@ impl ServerHandler for Adapter {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let adapter = self.reporting(Progress::to(&context.peer, context.meta.get_progress_token()));
-        let contents = crate::resources::read_resource(&adapter, &request.uri).await?;
+        // Behind a pointer, here and below: the future of any request has room for each of them, and is moved to its task.
+        let contents = Box::pin(crate::resources::read_resource(&adapter, &request.uri)).await?;
         let mut result = ReadResourceResult::new(vec![contents]);
         result.ttl_ms = Some(0);
         result.cache_scope = Some(CacheScope::Private);
@@ -129,7 +130,7 @@ impl ServerHandler for Adapter {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         tokio::select! {
-            completed = crate::completions::complete(self, &request) => Ok(completed),
+            completed = Box::pin(crate::completions::complete(self, &request)) => Ok(completed),
             () = context.ct.cancelled() => Ok(CompleteResult::default()),
         }
     }

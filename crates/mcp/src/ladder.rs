@@ -5,14 +5,18 @@
 
 mod binary;
 
-pub(crate) use binary::binary_fields;
+pub(crate) use binary::{binary_among, binary_fields};
+
+use std::borrow::Cow;
 
 use pdpp_evidence::{Content, Extent, RecordHandle, classify, neutralise, redact};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::Adapter;
-use crate::record::{self, Named, field_fetch, field_read};
-use crate::tokens;
+use crate::record::{self, field_fetch, field_read};
+use crate::row::{Named, Row};
+use crate::tokens::{self, Scale};
 
 const RECORDS: usize = 5;
 const TEXT_FIELDS: usize = 5;
@@ -69,40 +73,45 @@ const LARGE: Detail<'static> = Detail { least_chars: 200, ..LISTED };
 /// The fields of a record that are content.
 pub(crate) fn content_fields(row: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let flat = !record::is_envelope(row);
-    record::payload(row).iter().filter(move |(name, _)| {
-        let name = name.as_str();
-        !OPERATIONAL.contains(&name) && (!flat || !ENVELOPE.contains(&name))
-    })
+    record::payload(row).iter().filter(move |(name, _)| is_content(name, flat))
 }
 
-/// The ladder of a page and what it costs: the first records that can be named, each within its share of the cost.
-pub(crate) fn record_set(adapter: &Adapter, rows: &[Named<'_>]) -> Option<(Value, usize)> {
-    let live = rows.iter().filter(|named| !record::is_deleted(named.row));
+/// Whether a member of this name is content, in a payload or in a row that is `flat`.
+pub(crate) fn is_content(name: &str, flat: bool) -> bool {
+    !OPERATIONAL.contains(&name) && (!flat || !ENVELOPE.contains(&name))
+}
+
+/// The ladder of a page as JSON and what it costs: the first records that can be named, each within its share of the cost.
+pub(crate) fn record_set(adapter: &Adapter, rows: &[Named<'_>]) -> Option<(String, usize)> {
+    let live = rows.iter().filter(|named| !named.row.is_deleted());
     let named: Vec<_> = live
         .filter_map(|named| Some((named.handle.as_ref()?, named.id.as_deref()?, named.row)))
         .take(RECORDS)
         .collect();
-    let listed: Vec<Value> =
-        named.iter().map(|(handle, id, row)| entry(adapter, handle, id, row, LISTED)).collect();
-    let costs = tokens::estimate_rows(&listed);
-    let mut entries: Vec<Value> = Vec::new();
+    let listed: Vec<String> =
+        named.iter().map(|(handle, id, row)| entry(adapter, handle, id, *row, LISTED).json()).collect();
+    let costs = tokens::estimate_written_rows(&listed);
+    let mut entries = String::with_capacity(listed.iter().map(|entry| entry.len() + 1).sum());
     let mut spent = 0;
     for (index, ((mut found, mut cost), (handle, id, row))) in
         listed.into_iter().zip(costs).zip(&named).enumerate()
     {
         if spent + cost > TOKENS * (index + 1) / named.len() {
-            found = entry(adapter, handle, id, row, LARGE);
-            cost = tokens::estimate_json(&found) + 1;
+            found = entry(adapter, handle, id, *row, LARGE).json();
+            cost = Scale::Close.cost(&found) + 1;
         }
         if spent + cost > TOKENS && !entries.is_empty() {
             break;
         }
         spent += cost;
-        entries.push(found);
+        if !entries.is_empty() {
+            entries.push(',');
+        }
+        entries.push_str(&found);
     }
-    let cost = FRAME + spent;
-    (!entries.is_empty())
-        .then(|| (json!({"kind": "record_set", "read_tool": "read_record_field", "records": entries}), cost))
+    let ladder =
+        || format!(r#"{{"kind":"record_set","read_tool":"read_record_field","records":[{entries}]}}"#);
+    (!entries.is_empty()).then(|| (ladder(), FRAME + spent))
 }
 
 /// The ladder of one record, whose document shows the `rendered` fields.
@@ -114,46 +123,64 @@ pub(crate) fn single(
     rendered: &[&str],
 ) -> Value {
     let full = Detail { text_chars: 160, json_chars: 512, rendered, ..LISTED };
+    let row = Row::Tree(row);
     let mut inlined = entry(adapter, handle, id, row, full);
-    if tokens::estimate_json(&inlined) > TOKENS {
+    if Scale::Close.cost(&inlined.json()) > TOKENS {
         inlined = entry(adapter, handle, id, row, LISTED);
     }
     let mut ladder = json!({"kind": "record", "read_tool": "read_record_field"});
-    if let (Some(ladder), Some(inlined)) = (ladder.as_object_mut(), inlined.as_object_mut()) {
-        ladder.append(inlined);
+    if let (Some(ladder), Ok(Value::Object(mut inlined))) =
+        (ladder.as_object_mut(), serde_json::to_value(&inlined))
+    {
+        ladder.append(&mut inlined);
     }
     ladder
 }
 
 /// One record: what it is called, and its fields by kind.
-fn entry(
-    adapter: &Adapter,
-    handle: &RecordHandle,
-    id: &str,
-    row: &Map<String, Value>,
-    detail: Detail<'_>,
-) -> Value {
-    let mut entry = Map::new();
-    entry.insert("id".to_owned(), id.into());
-    entry.insert(
-        "connection_id".to_owned(),
-        handle.connection_id.as_deref().map(|id| neutralise(id).text).into(),
-    );
-    entry.insert("stream".to_owned(), neutralise(&handle.stream).text.into());
-    entry.insert("record_id".to_owned(), neutralise(&handle.record_id).text.into());
-    entry.insert("handle_semantics".to_owned(), "live_lookup".into());
-    let fields: Vec<_> = content_fields(row).filter(|(name, _)| record::is_callable(name)).collect();
-    let texts = fields.iter().filter_map(|(name, value)| text_field(handle, name, value, detail));
-    let texts: Vec<Value> = texts.take(TEXT_FIELDS).collect();
-    let structures = fields.iter().filter_map(|(name, value)| json_field(id, name, value, detail));
-    let structures: Vec<Value> = structures.take(JSON_FIELDS).collect();
-    let bytes: Vec<Value> = binary_fields(row).iter().map(|field| field.describe(adapter, handle)).collect();
-    for (name, list) in [("field_windows", texts), ("json_fields", structures), ("binary_fields", bytes)] {
-        if !list.is_empty() {
-            entry.insert(name.to_owned(), list.into());
-        }
+#[derive(Serialize)]
+struct Entry<'r> {
+    id: &'r str,
+    connection_id: Option<Cow<'r, str>>,
+    stream: Cow<'r, str>,
+    record_id: Cow<'r, str>,
+    handle_semantics: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    field_windows: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    json_fields: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    binary_fields: Vec<Value>,
+}
+
+impl Entry<'_> {
+    fn json(&self) -> String {
+        // Texts and values are nothing that JSON cannot write.
+        serde_json::to_string(self).unwrap_or_default()
     }
-    entry.into()
+}
+
+fn entry<'r>(
+    adapter: &Adapter,
+    handle: &'r RecordHandle,
+    id: &'r str,
+    row: Row<'_>,
+    detail: Detail<'_>,
+) -> Entry<'r> {
+    let content = row.fields();
+    let fields: Vec<_> = content.iter().filter(|(name, _)| record::is_callable(name)).collect();
+    let texts = fields.iter().filter_map(|(name, value)| text_field(handle, name, value, detail));
+    let structures = fields.iter().filter_map(|(name, value)| json_field(id, name, value, detail));
+    Entry {
+        id,
+        connection_id: handle.connection_id.as_deref().map(|id| neutralise(id).text),
+        stream: neutralise(&handle.stream).text,
+        record_id: neutralise(&handle.record_id).text,
+        handle_semantics: "live_lookup",
+        field_windows: texts.take(TEXT_FIELDS).collect(),
+        json_fields: structures.take(JSON_FIELDS).collect(),
+        binary_fields: binary_among(&content).iter().map(|field| field.describe(adapter, handle)).collect(),
+    }
 }
 
 /// Text for reading: words, or anything longer than a name or a number would be.

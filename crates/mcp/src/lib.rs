@@ -34,6 +34,7 @@ mod record;
 mod reference;
 mod resources;
 mod role_cache;
+mod row;
 mod shown;
 mod stream_rows;
 mod text;

@@ -1,7 +1,9 @@
 //! What a tool call gives back, before it is written as protocol.
 
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject, RequestId};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, RequestId, TextContent};
 use serde_json::{Map, Value, json};
+
+use crate::plain::write_text;
 
 /// The key under which resource-aware hosts find URIs. It is for hosts, never for models.
 const RESOURCES: &str = "dev.pdpp/resources";
@@ -76,12 +78,16 @@ impl From<Outcome> for CallToolResult {
     }
 }
 
+/// About how long text is, written as JSON.
+fn text_bytes(content: &[ContentBlock]) -> usize {
+    content.iter().filter_map(ContentBlock::as_text).map(|text| text.text.len() * 9 / 8).sum()
+}
+
 /// Writes the answer to a call as the protocol library does, with data that is written already in its place; none when
 /// there is no such data.
 pub(crate) fn write_answer(id: &RequestId, result: &CallToolResult) -> serde_json::Result<Option<String>> {
     let Some(Value::String(structured)) = &result.structured_content else { return Ok(None) };
-    let content = serde_json::to_string(&result.content)?;
-    let mut json = String::with_capacity(structured.len() + content.len() + 512);
+    let mut json = String::with_capacity(structured.len() + text_bytes(&result.content) + 512);
     json.push_str("{\"jsonrpc\":\"2.0\",\"id\":");
     json.push_str(&serde_json::to_string(id)?);
     json.push_str(",\"result\":{");
@@ -91,7 +97,15 @@ pub(crate) fn write_answer(id: &RequestId, result: &CallToolResult) -> serde_jso
         json.push(',');
     }
     json.push_str("\"content\":");
-    json.push_str(&content);
+    match result.content.as_slice() {
+        // What nearly every result is made of.
+        [ContentBlock::Text(TextContent { text, meta: None, annotations: None, .. })] => {
+            json.push_str("[{\"type\":\"text\",\"text\":");
+            write_text(&mut json, text);
+            json.push_str("}]");
+        }
+        other => json.push_str(&serde_json::to_string(other)?),
+    }
     json.push_str(",\"structuredContent\":");
     json.push_str(structured);
     if let Some(is_error) = result.is_error {

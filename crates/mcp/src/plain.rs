@@ -8,9 +8,11 @@
 
 mod text;
 
+pub(crate) use text::write as write_text;
+
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Deeper values are left to the tree, which has its own bounds.
 const MAX_DEPTH: usize = 32;
@@ -37,6 +39,8 @@ pub(crate) struct Member<'j> {
     pub(crate) start: usize,
     /// Where its value ends.
     pub(crate) end: usize,
+    /// Whether it stands so, at the same place, in the object that [`Visit::before`] knows.
+    pub(crate) repeats: bool,
 }
 
 impl<'j> Member<'j> {
@@ -54,6 +58,12 @@ pub(crate) fn text_of(value: &str) -> Option<&str> {
 
 /// What is done with what is found at one place.
 pub(crate) trait Visit<'j> {
+    /// The member at this place in an object of the same text that was read like this one. Rows of a page are made alike, so
+    /// that most of a row is known from the one before; such a visit must read values by looking alone.
+    fn before(&self, _place: usize) -> Option<Member<'j>> {
+        None
+    }
+
     /// Whether a text at this place may look like bytes.
     fn may_be_bytes(&self, _name: &str) -> bool {
         false
@@ -74,6 +84,52 @@ pub(crate) trait Visit<'j> {
 struct Look;
 
 impl Visit<'_> for Look {}
+
+/// How many members there is room for from the start.
+const USUAL_MEMBERS: usize = 8;
+
+/// Makes a tree.
+struct Tree(Map<String, Value>);
+
+impl<'j> Visit<'j> for Tree {
+    fn value(&mut self, reader: &mut Reader<'j>, name: &'j str) -> Option<()> {
+        let value = reader.tree()?;
+        self.0.insert(unescaped(name)?, value);
+        Some(())
+    }
+}
+
+/// Keeps the members of an object.
+struct Members<'j>(Vec<Member<'j>>);
+
+impl<'j> Visit<'j> for Members<'j> {
+    fn member(&mut self, member: Member<'j>) -> Option<()> {
+        self.0.push(member);
+        Some(())
+    }
+}
+
+/// The members of an object.
+pub(crate) fn members_of(object: &str) -> Option<Vec<Member<'_>>> {
+    let mut members = Members(Vec::with_capacity(USUAL_MEMBERS));
+    let mut reader = Reader::new(object);
+    reader.object(&mut members)?;
+    Some(members.0).filter(|_| reader.is_at_end())
+}
+
+/// The tree of a value that was read before.
+pub(crate) fn tree_of(value: &str) -> Option<Value> {
+    Reader::new(value).tree()
+}
+
+/// What stands between quotes, as the text it is.
+pub(crate) fn unescaped(text: &str) -> Option<String> {
+    if text.contains('\\') {
+        serde_json::from_str(&format!("\"{text}\"")).ok()
+    } else {
+        Some(text.to_owned())
+    }
+}
 
 impl<'j> Reader<'j> {
     pub(crate) fn new(json: &'j str) -> Self {
@@ -100,22 +156,30 @@ impl<'j> Reader<'j> {
         self.open(b'{')?;
         let outer = self.names.len();
         if self.take(b'}').is_none() {
-            loop {
+            // As long as names come in the order they came in before, none of them can come twice.
+            let mut alike = true;
+            for place in 0.. {
                 let start = self.at + 1;
-                let name = self.text()?;
-                let known = &self.names[outer..];
-                if known.len() == MAX_MEMBERS || known.contains(&name) {
-                    return None;
-                }
-                self.names.push(name);
-                self.take(b':')?;
-                let from = self.at;
-                if visit.may_be_bytes(name) && self.peek() == Some(b'"') {
-                    self.text()?;
+                let before = if alike { visit.before(place) } else { None };
+                let repeats = before.is_some_and(|before| self.repeated_member(&before));
+                if let Some(before) = before.filter(|_| repeats) {
+                    self.names.push(before.name);
+                    visit.member(Member { start, end: self.at, repeats, ..before })?;
                 } else {
-                    visit.value(self, name)?;
+                    let name = before.and_then(|before| self.repeated_name(before.name));
+                    alike = name.is_some();
+                    let name = if let Some(name) = name { name } else { self.new_name(outer)? };
+                    self.names.push(name);
+                    self.take(b':')?;
+                    let from = self.at;
+                    if visit.may_be_bytes(name) && self.peek() == Some(b'"') {
+                        self.text()?;
+                    } else {
+                        visit.value(self, name)?;
+                    }
+                    let value = &self.json[from..self.at];
+                    visit.member(Member { name, value, start, end: self.at, repeats })?;
                 }
-                visit.member(Member { name, value: &self.json[from..self.at], start, end: self.at })?;
                 if self.take(b',').is_none() {
                     break;
                 }
@@ -155,6 +219,59 @@ impl<'j> Reader<'j> {
             b'n' => self.word("null"),
             _ => self.number(),
         }
+    }
+
+    /// Reads any value that was read before, as a tree.
+    fn tree(&mut self) -> Option<Value> {
+        let start = self.at;
+        match self.peek()? {
+            b'"' => self.text().and_then(unescaped).map(Value::String),
+            b'{' => {
+                let mut tree = Tree(Map::with_capacity(USUAL_MEMBERS));
+                self.object(&mut tree)?;
+                Some(Value::Object(tree.0))
+            }
+            b'[' => {
+                let mut items = Vec::new();
+                self.array(|reader| {
+                    items.push(reader.tree()?);
+                    Some(())
+                })?;
+                Some(Value::Array(items))
+            }
+            _ => {
+                self.skip()?;
+                serde_json::from_str(&self.json[start..self.at]).ok()
+            }
+        }
+    }
+
+    /// Reads a name that no object that is open since `outer` has.
+    fn new_name(&mut self, outer: usize) -> Option<&'j str> {
+        let name = self.text()?;
+        let known = &self.names[outer..];
+        (known.len() < MAX_MEMBERS && !known.contains(&name)).then_some(name)
+    }
+
+    /// Reads a name, if it is the other one.
+    fn repeated_name(&mut self, other: &'j str) -> Option<&'j str> {
+        let rest = self.json.as_bytes()[self.at..].strip_prefix(b"\"")?.strip_prefix(other.as_bytes())?;
+        rest.starts_with(b"\"").then(|| {
+            self.at += other.len() + 2;
+            other
+        })
+    }
+
+    /// Reads a member, if it is the other one of the same text.
+    fn repeated_member(&mut self, other: &Member<'j>) -> bool {
+        let bytes = self.json.as_bytes();
+        let whole = &bytes[other.start - 1..other.end];
+        // A longer number may begin with a shorter one.
+        let repeats = matches!(bytes[self.at..].strip_prefix(whole), Some([b',' | b'}', ..]));
+        if repeats {
+            self.at += whole.len();
+        }
+        repeats
     }
 
     /// Reads a text; gives what stands between its quotes.

@@ -83,34 +83,38 @@ pub(crate) fn identity(
     Some(RecordHandle { connection_id, stream, record_id })
 }
 
-/// A row of a page, and the record it stands for.
-#[derive(Clone, Debug)]
-pub(crate) struct Named<'v> {
-    pub(crate) row: &'v Map<String, Value>,
-    pub(crate) handle: Option<RecordHandle>,
-    /// What a model passes on; none when no tool would take it.
-    pub(crate) id: Option<String>,
-}
-
-impl<'v> Named<'v> {
-    pub(crate) fn new(row: &'v Map<String, Value>, handle: Option<RecordHandle>) -> Self {
-        let id = handle.as_ref().and_then(|handle| own_id(row).or_else(|| usable_id(handle)));
-        Self { row, handle, id }
-    }
-}
-
-/// The row's own id, where it is the handle in its plain form.
-fn own_id(row: &Map<String, Value>) -> Option<String> {
-    text(row, "result_id").filter(|id| is_plain_id(id)).map(str::to_owned)
-}
-
 /// Whether an id is a whole handle of which nothing could be read otherwise: connection, stream and key, in letters that
 /// stand anywhere.
 pub(crate) fn is_plain_id(id: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:".contains(&byte);
-    let Some((connection, rest)) = id.split_once('/') else { return false };
-    let Some((stream, key)) = rest.split_once(':') else { return false };
-    ![connection, stream, key].contains(&"") && connection.bytes().chain(rest.bytes()).all(plain)
+    let plain = |text: &str| text.bytes().all(|byte| OF_PLAIN_ID[usize::from(byte)]);
+    plain_parts(id).is_some_and(|(connection, stream, key)| {
+        let parts = [connection, stream, key];
+        !parts.contains(&"") && parts.into_iter().all(plain)
+    })
+}
+
+/// Bytes of which the parts of a plain id are made.
+static OF_PLAIN_ID: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':');
+        byte += 1;
+    }
+    table
+};
+
+/// The handle that a plain id is.
+pub(crate) fn plain_handle(id: &str) -> Option<RecordHandle> {
+    let (connection, stream, key) = plain_parts(id)?;
+    let connection_id = Some(connection.to_owned());
+    Some(RecordHandle { connection_id, stream: stream.to_owned(), record_id: key.to_owned() })
+}
+
+fn plain_parts(id: &str) -> Option<(&str, &str, &str)> {
+    let (connection, rest) = id.split_once('/')?;
+    let (stream, key) = rest.split_once(':')?;
+    Some((connection, stream, key))
 }
 
 /// The connection a row came through, under any of its names.

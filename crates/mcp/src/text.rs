@@ -16,10 +16,20 @@ pub(crate) fn quoted(text: &str, max_chars: usize) -> String {
     Value::from(shown).to_string()
 }
 
+/// Bytes that stand in a plain word.
+static PLAIN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = b'!';
+    while byte <= b'~' {
+        table[byte as usize] = !matches!(byte, b'"' | b'\\' | b'`' | b'<' | b'>');
+        byte += 1;
+    }
+    table
+};
+
 /// A handle as it stands in text: bare when it is one plain word, else as a JSON string. It is never cut.
 pub(crate) fn handle(id: &str) -> Cow<'_, str> {
-    let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'`' | b'<' | b'>');
-    if !id.is_empty() && id.bytes().all(plain) {
+    if !id.is_empty() && id.bytes().all(|byte| PLAIN[usize::from(byte)]) {
         Cow::Borrowed(id)
     } else {
         Cow::Owned(Value::from(id).to_string())

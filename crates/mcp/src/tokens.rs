@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use class::Class;
 
-pub(crate) use rows::{IdCosts, RawRows, estimate_rows};
+pub(crate) use rows::{IdCosts, RawRows, estimate_rows, estimate_written_rows};
 
 /// The most tokens one result may cost in all.
 pub(crate) const RESULT: usize = 9_000;

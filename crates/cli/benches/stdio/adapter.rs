@@ -63,8 +63,9 @@ impl Adapter {
     }
 
     fn request(&mut self, method: &str, params: &Value) -> String {
-        writeln!(self.stdin, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
-            .unwrap();
+        // A host writes a message at once. Formatted into the pipe it would go there word by word, a call of the system each.
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        self.stdin.write_all(format!("{message}\n").as_bytes()).unwrap();
         let mut line = String::new();
         assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the adapter stopped");
         line

@@ -1,5 +1,6 @@
 //! Bytes in a record: what they are, how many, and who hands them out. The bytes themselves are never shown.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use pdpp_evidence::{Content, RecordHandle, classify, neutralise, percent_encode_segment};
@@ -7,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Adapter;
 use crate::record::{call_text, is_callable};
+use crate::row::Row;
 use crate::text::{flag, handle as plain};
 
 const FIELDS: usize = 5;
@@ -25,14 +27,21 @@ pub(crate) struct BinaryField {
 
 /// The first binary fields of a record, at any depth of its payload.
 pub(crate) fn binary_fields(row: &Map<String, Value>) -> Vec<BinaryField> {
-    let mut found = Vec::new();
-    for (name, value) in super::content_fields(row) {
-        collect(value, &mut vec![name.clone()], &mut found);
+    binary_among(&Row::Tree(row).fields())
+}
+
+/// The same among fields that are content.
+pub(crate) fn binary_among(fields: &[(&str, &Value)]) -> Vec<BinaryField> {
+    let (mut path, mut found) = (Vec::new(), Vec::new());
+    for (name, value) in fields {
+        path.push(Cow::Borrowed(*name));
+        collect(value, &mut path, &mut found);
+        path.clear();
     }
     found
 }
 
-fn collect(value: &Value, path: &mut Vec<String>, found: &mut Vec<BinaryField>) {
+fn collect<'v>(value: &'v Value, path: &mut Vec<Cow<'v, str>>, found: &mut Vec<BinaryField>) {
     if found.len() == FIELDS || path.len() > MAX_DEPTH {
         return;
     }
@@ -41,23 +50,23 @@ fn collect(value: &Value, path: &mut Vec<String>, found: &mut Vec<BinaryField>) 
         let digest = ["digest", "sha256"].iter().find_map(|name| value.get(*name)?.as_str());
         found.push(BinaryField {
             field_path: path.join("."),
-            field: path.first().cloned().unwrap_or_default(),
+            field: path.first().map_or_else(String::new, ToString::to_string),
             content,
             size_chars: value.as_str().map(|text| text.chars().count()),
             digest: digest.map(|digest| digest.chars().take(100).collect()),
         });
         return;
     }
-    let mut inside = |segment: String, value: &Value| {
+    let mut inside = |segment: Cow<'v, str>, value: &'v Value| {
         path.push(segment);
         collect(value, path, found);
         path.pop();
     };
     match value {
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, item)| inside(index.to_string(), item));
+            items.iter().enumerate().for_each(|(index, item)| inside(index.to_string().into(), item));
         }
-        Value::Object(members) => members.iter().for_each(|(name, member)| inside(name.clone(), member)),
+        Value::Object(members) => members.iter().for_each(|(name, member)| inside(name.into(), member)),
         _ => {}
     }
 }

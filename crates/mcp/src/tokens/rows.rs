@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::{Scale, estimate, estimate_json, estimate_written, write_json};
-use crate::plain::{Member, same};
+use crate::plain::{Member, members_of, same};
 
 /// What stands between a member and the name of the next.
 const NEXT: &[u8] = b",\"";
@@ -36,36 +36,58 @@ pub(crate) fn estimate_rows(rows: &[Value]) -> Vec<usize> {
     costs
 }
 
+/// The same for rows that are written already, each an object.
+pub(crate) fn estimate_written_rows(rows: &[String]) -> Vec<usize> {
+    let mut costs = RawRows::new(Scale::Close);
+    let mut before = Vec::new();
+    let cost = |row| {
+        let members = members_of(row)?;
+        let cost = costs.cost(row, &members, &before);
+        before = members;
+        Some(cost)
+    };
+    // What is not plain is measured as a tree.
+    rows.iter().map(String::as_str).map(cost).collect::<Option<Vec<_>>>().unwrap_or_else(|| {
+        let trees = rows.iter().map(|row| serde_json::from_str(row).unwrap_or_default());
+        estimate_rows(&trees.collect::<Vec<Value>>())
+    })
+}
+
 /// The same for rows as they stand in minified JSON, one after the other.
 #[derive(Debug, Default)]
-pub(crate) struct RawRows<'j> {
-    before: Vec<(Member<'j>, usize)>,
-    current: Vec<(Member<'j>, usize)>,
+pub(crate) struct RawRows {
+    /// What each member of the row before costs.
+    costs: Vec<usize>,
     writing: Writing,
     scale: Scale,
 }
 
-impl<'j> RawRows<'j> {
+impl RawRows {
     pub(crate) fn new(scale: Scale) -> Self {
         Self { scale, ..Self::default() }
     }
 
-    /// About how many tokens the next row of `json` costs.
-    pub(crate) fn cost(&mut self, json: &str, row: &[Member<'j>]) -> usize {
-        self.current.clear();
+    /// About how many tokens the next row of `json` costs, which stands after the row `before`.
+    pub(crate) fn cost(&mut self, json: &str, row: &[Member<'_>], before: &[Member<'_>]) -> usize {
         // What all rows share is a large part of each, so that the first one is always looked at closely.
-        let by_bytes = self.scale == Scale::Rough && !self.before.is_empty();
-        let mut earlier = self.before.iter();
-        for member in row {
-            let cost = match earlier.next() {
-                Some((known, cost)) if known.name == member.name && same(known.value, member.value) => *cost,
-                _ if by_bytes => member.end - member.start + NEXT.len(),
-                _ => self.writing.raw_member(json, member),
+        let by_bytes = self.scale == Scale::Rough && !self.costs.is_empty();
+        let known = self.costs.len();
+        self.costs.resize(row.len(), 0);
+        for (place, member) in row.iter().enumerate() {
+            let repeats = || {
+                let other = before.get(place).filter(|_| place < known);
+                other.is_some_and(|other| other.name == member.name && same(other.value, member.value))
             };
-            self.current.push((*member, cost));
+            if member.repeats || repeats() {
+                continue;
+            }
+            self.costs[place] = if by_bytes {
+                member.end - member.start + NEXT.len()
+            } else {
+                self.writing.raw_member(json, member)
+            };
         }
-        std::mem::swap(&mut self.before, &mut self.current);
-        AROUND + self.before.iter().map(|(_, cost)| cost).sum::<usize>()
+        AROUND + self.costs.iter().sum::<usize>()
     }
 }
 
@@ -132,6 +154,11 @@ impl IdCosts {
 
     /// About how many tokens an id costs.
     pub(crate) fn cost(&mut self, id: &str) -> usize {
+        let key =
+            id.strip_prefix(self.beginning.as_str()).filter(|key| key.starts_with(':') && !key.contains('/'));
+        if let Some(key) = key.filter(|_| !self.beginning.is_empty()) {
+            return self.cost + self.scale.cost(key);
+        }
         // The key starts with a mark, which ends whatever was before it.
         let end = id.rfind('/').and_then(|slash| Some(slash + id[slash..].find(':')?)).unwrap_or(0);
         let (beginning, key) = id.split_at(end);

@@ -1,13 +1,15 @@
 //! The rows of a page, as a tree or as the bytes that came.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::Value;
 
 use super::text::PREVIEWED;
-use crate::plain::{Member, Reader, Visit, text_of};
+use crate::plain::{Member, Reader, Visit, text_of, tree_of};
 use crate::record::{self, is_plain_id};
+use crate::row::{Named, PlainRow};
 use crate::tokens::{RawRows, Scale};
 
 /// What a server sent.
@@ -52,23 +54,26 @@ impl Body {
         }
     }
 
-    /// The rows, or as many of them as are looked into.
-    pub(super) fn rows(&self) -> &[Value] {
+    /// The rows, or as many of them as are looked into, which stand in this place unless they say so themselves.
+    pub(super) fn named(&self, stream: &str, connection_id: Option<&str>) -> Vec<Named<'_>> {
         match self {
-            Self::Tree(body) => record::rows(body),
-            Self::Plain(page) => &page.first,
+            Self::Tree(body) => {
+                let rows = record::rows(body).iter().filter_map(Value::as_object);
+                rows.map(|row| Named::new(row, stream, connection_id)).collect()
+            }
+            Self::Plain(page) => page.first.iter().map(Named::plain).collect(),
         }
     }
 }
 
-/// A page of live records under their own ids, whose bytes need no change. Trees are made of what is looked into: the
-/// first rows, and what stands around them all.
+/// A page of live records under their own ids, whose bytes need no change. Only what is looked into is taken out
+/// of them: the first rows, and what stands around them all.
 #[derive(Debug)]
 pub(super) struct PlainPage {
-    pub(super) bytes: Bytes,
+    pub(super) json: Arc<str>,
     /// With nothing where the rows were.
     envelope: Value,
-    first: Vec<Value>,
+    first: Vec<PlainRow>,
     /// Where the ids of the rows stand.
     ids: Vec<Range<usize>>,
     /// What each row costs.
@@ -82,28 +87,31 @@ pub(super) struct PlainPage {
 impl PlainPage {
     /// Reads a page; none when it is of another kind.
     pub(super) fn read(bytes: &Bytes, scale: Scale) -> Option<Self> {
-        let json = str::from_utf8(bytes).ok()?;
-        let mut page = Around { json, scale, rows: None };
-        let mut reader = Reader::new(json);
+        Self::of(str::from_utf8(bytes).ok()?.into(), scale)
+    }
+
+    /// The same for a text.
+    pub(super) fn of(json: Arc<str>, scale: Scale) -> Option<Self> {
+        let mut page = Around { json: &json, scale, rows: None };
+        let mut reader = Reader::new(&json);
         reader.object(&mut page)?;
         let rows = page.rows.filter(|_| reader.is_at_end())?;
         let (before, after) = (&json[..rows.place.start], &json[rows.place.end..]);
         let around = [before, "null", after].concat();
         Some(Self {
-            envelope: serde_json::from_str(&around).ok()?,
+            envelope: tree_of(&around)?,
             envelope_cost: scale.cost(&around),
             first: rows.first,
             ids: rows.ids,
             costs: rows.costs,
-            bytes: bytes.clone(),
+            json,
             scale,
         })
     }
 
     /// The ids of the rows.
     pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
-        let text = |place: &Range<usize>| self.bytes.get(place.clone()).map(str::from_utf8);
-        self.ids.iter().map(move |place| text(place).and_then(Result::ok).unwrap_or_default())
+        self.ids.iter().map(|place| self.json.get(place.clone()).unwrap_or_default())
     }
 }
 
@@ -118,7 +126,7 @@ struct Around<'j> {
 #[derive(Default)]
 struct Rows {
     place: Range<usize>,
-    first: Vec<Value>,
+    first: Vec<PlainRow>,
     ids: Vec<Range<usize>>,
     costs: Vec<usize>,
 }
@@ -149,15 +157,16 @@ impl Rows {
         let mut costs = RawRows::new(scale);
         let mut row = Row::default();
         rows.place = reader.array(|reader| {
-            row.members.clear();
-            row.id = None;
+            row.next();
             let start = reader.at();
             reader.object(&mut row)?;
-            rows.ids.push(row.id.take()?);
-            rows.costs.push(costs.cost(json, &row.members));
+            let id = row.id.take()?;
+            rows.costs.push(costs.cost(json, &row.members, &row.before));
             if rows.first.len() < PREVIEWED {
-                rows.first.push(serde_json::from_str(&json[start..reader.at()]).ok()?);
+                let text = &json[start..reader.at()];
+                rows.first.push(PlainRow::read(text, &json[id.clone()], &row.members)?);
             }
+            rows.ids.push(id);
             Some(())
         })?;
         Some(rows)
@@ -168,12 +177,29 @@ impl Rows {
 #[derive(Default)]
 struct Row<'j> {
     members: Vec<Member<'j>>,
+    /// Of the row before.
+    before: Vec<Member<'j>>,
     id: Option<Range<usize>>,
 }
 
+impl Row<'_> {
+    /// Makes room for the next row.
+    fn next(&mut self) {
+        std::mem::swap(&mut self.before, &mut self.members);
+        self.members.clear();
+        self.id = None;
+    }
+}
+
 impl<'j> Visit<'j> for Row<'j> {
+    fn before(&self, place: usize) -> Option<Member<'j>> {
+        self.before.get(place).copied()
+    }
+
     fn member(&mut self, member: Member<'j>) -> Option<()> {
         match member.name {
+            // What stood in the row before was looked at there.
+            name if member.repeats && name != "result_id" => {}
             "result_id" => {
                 let id = text_of(member.value).filter(|id| is_plain_id(id))?;
                 self.id = Some(member.end - 1 - id.len()..member.end - 1);

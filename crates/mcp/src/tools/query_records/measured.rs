@@ -1,6 +1,7 @@
 //! A page as a result: rendered once, with what each part of it costs.
 
-use bytes::Bytes;
+use std::sync::Arc;
+
 use pdpp_evidence::RecordHandle;
 use serde_json::{Map, Value};
 
@@ -10,8 +11,10 @@ use super::text;
 use crate::Adapter;
 use crate::arguments::Arguments;
 use crate::outcome::Outcome;
-use crate::record::Named;
+use crate::plain::write_text;
+use crate::row::Named;
 use crate::shown::Shown;
+use crate::text::put;
 use crate::tokens::{self, Scale, estimate_json, estimate_rows};
 use crate::{bounded, ladder, record};
 
@@ -29,7 +32,8 @@ const CUTS: usize = 1_500;
 /// A page, ready to be shown.
 pub(super) struct Measured {
     text: String,
-    ladder: Option<Value>,
+    /// As JSON.
+    ladder: Option<String>,
     data: Data,
     /// What is not shown whole.
     cuts: Vec<bounded::Cut>,
@@ -53,21 +57,21 @@ pub(super) struct Measured {
 enum Data {
     Tree(Shown),
     /// It came as it may be shown.
-    Plain(Bytes),
+    Plain(Arc<str>),
 }
 
 impl Measured {
     /// Renders and measures a page. One that was measured roughly and may not fit is measured closely.
     pub(super) fn of(adapter: &Adapter, arguments: &Arguments, page: Page) -> Self {
         let Body::Plain(plain) = &page.body else { return Self::measure(adapter, arguments, page) };
-        let (scale, bytes) = (page.body.scale(), plain.bytes.clone());
+        let (scale, json) = (page.body.scale(), Arc::clone(&plain.json));
         let (service, wanted) = (page.service, page.wanted);
         let measured = Self::measure(adapter, arguments, page);
         if scale == Scale::Close || (measured.text_is_whole && measured.cost() <= BUDGET) {
             return measured;
         }
         // What was read once is read again.
-        let Some(plain) = PlainPage::read(&bytes, Scale::Close) else { return measured };
+        let Some(plain) = PlainPage::of(json, Scale::Close) else { return measured };
         let page = Page { body: Body::Plain(plain), request_id: measured.request_id, service, wanted };
         Self::measure(adapter, arguments, page)
     }
@@ -76,7 +80,7 @@ impl Measured {
     /// boundary changes any.
     fn measure(adapter: &Adapter, arguments: &Arguments, page: Page) -> Self {
         let (stream, connection_id) = (arguments.needed("stream"), arguments.text("connection_id"));
-        let rows = named(page.body.rows(), stream, connection_id);
+        let rows = page.body.named(stream, connection_id);
         let (ladder, ladder_cost) = ladder::record_set(adapter, &rows).unzip();
         let text = text::render(adapter, stream, &page, &rows);
         let only = match rows.as_slice() {
@@ -85,7 +89,7 @@ impl Measured {
         };
         let shortened = page.shortened();
         let (data, rows, envelope) = match page.body {
-            Body::Plain(page) => (Data::Plain(page.bytes), page.costs, page.envelope_cost + MEMBERS),
+            Body::Plain(page) => (Data::Plain(page.json), page.costs, page.envelope_cost + MEMBERS),
             Body::Tree(value) => {
                 let mut shown = Shown { value, replaced: 0, binary: Vec::new() };
                 shown.redact_page();
@@ -162,17 +166,43 @@ impl Measured {
         if let Data::Tree(shown) = &self.data {
             shown.report(&mut beside);
         }
-        if let Some(ladder) = self.ladder {
-            beside.insert("content_ladder".to_owned(), ladder);
-        }
-        beside.insert("provider_url".to_owned(), adapter.provider_url().into());
-        beside.insert("request_id".to_owned(), self.request_id.into());
+        let provider_url = adapter.provider_url();
         match self.data {
             Data::Tree(shown) => {
+                if let Some(ladder) = self.ladder {
+                    // We wrote it ourselves.
+                    let ladder = serde_json::from_str(&ladder).unwrap_or_default();
+                    beside.insert("content_ladder".to_owned(), ladder);
+                }
+                beside.insert("provider_url".to_owned(), provider_url.into());
+                beside.insert("request_id".to_owned(), self.request_id.into());
                 beside.shift_insert(0, "data".to_owned(), shown.value);
                 Outcome::new(self.text, beside.into())
             }
-            Data::Plain(page) => Outcome::written(self.text, written(&page, &beside)),
+            Data::Plain(page) => {
+                let ladder = self.ladder.unwrap_or_default();
+                let mut json = String::with_capacity(page.len() + ladder.len() + 512);
+                json.push_str("{\"data\":");
+                json.push_str(&page);
+                for (name, value) in beside {
+                    json.push(',');
+                    write_text(&mut json, &name);
+                    json.push(':');
+                    json.push_str(&value.to_string());
+                }
+                if !ladder.is_empty() {
+                    put(&mut json, ",\"content_ladder\":", &ladder);
+                }
+                json.push_str(",\"provider_url\":");
+                write_text(&mut json, provider_url);
+                json.push_str(",\"request_id\":");
+                match self.request_id {
+                    Some(id) => write_text(&mut json, &id),
+                    None => json.push_str("null"),
+                }
+                json.push('}');
+                Outcome::written(self.text, json)
+            }
         }
     }
 
@@ -197,7 +227,7 @@ impl Data {
     fn tree(&mut self) -> &mut Value {
         if let Self::Plain(page) = self {
             // It was read before, so that it is JSON.
-            let value = serde_json::from_slice(page).unwrap_or_default();
+            let value = serde_json::from_str(page).unwrap_or_default();
             *self = Self::Tree(Shown { value, replaced: 0, binary: Vec::new() });
         }
         match self {
@@ -207,35 +237,16 @@ impl Data {
     }
 }
 
-/// The page and what stands beside it, as one object.
-fn written(page: &Bytes, beside: &Map<String, Value>) -> String {
-    let beside = serde_json::to_string(beside).unwrap_or_default();
-    // It was read as text before.
-    let page = str::from_utf8(page).unwrap_or_default();
-    let mut json = String::with_capacity(page.len() + beside.len() + 16);
-    json.push_str("{\"data\":");
-    json.push_str(page);
-    json.push(',');
-    json.push_str(beside.strip_prefix('{').unwrap_or_default());
-    json
-}
-
-fn named<'v>(rows: &'v [Value], stream: &str, connection_id: Option<&str>) -> Vec<Named<'v>> {
-    rows.iter()
-        .filter_map(Value::as_object)
-        .map(|row| Named::new(row, record::identity(row, Some(stream), connection_id)))
-        .collect()
-}
-
 /// What the text costs more inside of JSON, at most: each quote gets a mark before it, each line break a letter that
 /// stands before the next word.
 fn escapes(text: &str) -> usize {
-    let cost = |byte| match byte {
-        b'"' | b'\\' => 1,
-        b'\n' | b'\t' => 2,
-        _ => 0,
-    };
-    text.bytes().map(cost).sum()
+    // Counted bytewise over pieces that no count of bytes overflows in, many bytes go at once.
+    let cost =
+        |byte: u8| u8::from(byte == b'"' || byte == b'\\') + 2 * u8::from(byte == b'\n' || byte == b'\t');
+    text.as_bytes()
+        .chunks(64)
+        .map(|piece| usize::from(piece.iter().fold(0, |sum: u8, byte| sum.wrapping_add(cost(*byte)))))
+        .sum()
 }
 
 /// What each row costs, and what the rest does.

@@ -1,5 +1,6 @@
 //! A page as text: what it is, how to go on, the ids, then the first records in few tokens.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use pdpp_evidence::{Content, classify, neutralise};
@@ -8,7 +9,8 @@ use serde_json::{Map, Value};
 use super::body::Body;
 use super::page::Page;
 use crate::Adapter;
-use crate::record::{self, Named, call_text, field_fetch, field_read};
+use crate::record::{self, call_text, field_fetch, field_read};
+use crate::row::{Named, Row};
 use crate::shown::Shown;
 use crate::text::{handle as plain, quoted};
 use crate::tokens::Scale;
@@ -43,8 +45,8 @@ pub(super) struct Written {
 /// Writes the text of a page.
 pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named<'_>]) -> Written {
     let (count, scale) = (page.body.count_of(rows), page.body.scale());
-    let parts: Vec<Shown> = rows.iter().take(PREVIEWED).map(|named| shown_part(named.row)).collect();
-    let replaced = parts.iter().map(|part| part.replaced).sum();
+    let parts: Vec<Part<'_>> = rows.iter().take(PREVIEWED).map(|named| Part::of(named.row)).collect();
+    let replaced = parts.iter().map(Part::replaced).sum();
     let mut text = header(stream, page, count, replaced);
     let mut spent = FOOTER + scale.cost(&text);
     let (listed, cost) = match &page.body {
@@ -60,7 +62,7 @@ pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named
         if share < LEAST {
             break;
         }
-        let lines = Preview { adapter, index, named, scale }.lines(&part.value, share);
+        let lines = Preview { adapter, index, named, scale }.lines(&part, share);
         spent += lines.cost;
         text.push_str(&lines.text);
         any_cut |= lines.cut;
@@ -145,7 +147,7 @@ struct Id<'v> {
 
 impl<'v> Id<'v> {
     fn of(named: &'v Named<'_>) -> Self {
-        Self { id: named.id.as_deref(), deleted: record::is_deleted(named.row) }
+        Self { id: named.id.as_deref(), deleted: named.row.is_deleted() }
     }
 
     fn live(id: &'v str) -> Self {
@@ -169,8 +171,12 @@ fn ids<'v>(text: &mut String, rows: impl Iterator<Item = Id<'v>>, scale: Scale) 
             break;
         }
         spent += cost;
+        line.push_str(" [");
         // Writing to a string cannot fail.
-        let _ = write!(line, " [{index}] {shown}{deleted}");
+        let _ = write!(line, "{index}");
+        line.push_str("] ");
+        line.push_str(&shown);
+        line.push_str(deleted);
         listed += 1;
     }
     if listed > 0 {
@@ -198,17 +204,19 @@ struct Lines {
 
 impl Preview<'_> {
     /// The lines of the record, within its share of the tokens.
-    fn lines(&self, value: &Value, share: usize) -> Lines {
+    fn lines(&self, part: &Part<'_>, share: usize) -> Lines {
         let (index, row) = (self.index, self.named.row);
         let mut lines = String::new();
-        if record::is_deleted(row) {
+        if let Row::Tree(row) = row
+            && record::is_deleted(row)
+        {
             let at = record::text(row, "deleted_at").map(|at| format!(" deleted_at={}", quoted(at, 60)));
             // Writing to a string cannot fail.
             let _ = write!(lines, "\nrecord[{index}] deleted=true{}", at.unwrap_or_default());
             return Lines { cost: tokens::estimate(&lines), text: lines, cut: false };
         }
         self.binary(&mut lines);
-        let whole = serde_json::to_string(value).unwrap_or_default();
+        let whole = part.json();
         let spent = self.scale.cost(&lines);
         let room = share.saturating_sub(spent);
         // What is far too long need not be measured.
@@ -218,7 +226,8 @@ impl Preview<'_> {
             return Lines { text: lines, cost: spent + cost + LABEL, cut: false };
         }
         let next = continuation(self.named);
-        let line = shortened(value, &whole, room.saturating_sub(tokens::estimate(&next) + 20).max(LEAST));
+        let line =
+            shortened(&part.tree(), &whole, room.saturating_sub(tokens::estimate(&next) + 20).max(LEAST));
         let (shown, total) = (line.chars().count(), whole.chars().count());
         let _ =
             write!(lines, "\nrecord[{index}] truncated chars={shown}/{total} {next}\nrecord[{index}] {line}");
@@ -227,7 +236,7 @@ impl Preview<'_> {
 
     fn binary(&self, lines: &mut String) {
         let Some(handle) = &self.named.handle else { return };
-        let (index, fields) = (self.index, ladder::binary_fields(self.named.row));
+        let (index, fields) = (self.index, ladder::binary_among(&self.named.row.fields()));
         for field in fields.iter().take(BINARY_LINES) {
             // Writing to a string cannot fail.
             let _ = write!(lines, "\nrecord[{index}] {}", field.line(self.adapter, handle));
@@ -238,10 +247,50 @@ impl Preview<'_> {
     }
 }
 
+/// What a row says beside its id.
+enum Part<'v> {
+    Tree(Shown),
+    /// It may be shown as it came.
+    Plain(&'v str),
+}
+
+impl<'v> Part<'v> {
+    fn of(row: Row<'v>) -> Self {
+        match row {
+            Row::Tree(row) => Self::Tree(shown_part(row)),
+            Row::Plain(row) => Self::Plain(&row.part),
+        }
+    }
+
+    /// How many characters were made visible.
+    fn replaced(&self) -> usize {
+        match self {
+            Self::Tree(shown) => shown.replaced,
+            Self::Plain(_) => 0,
+        }
+    }
+
+    fn json(&self) -> Cow<'v, str> {
+        match self {
+            Self::Tree(shown) => Cow::Owned(serde_json::to_string(&shown.value).unwrap_or_default()),
+            Self::Plain(part) => Cow::Borrowed(part),
+        }
+    }
+
+    fn tree(&self) -> Cow<'_, Value> {
+        match self {
+            Self::Tree(shown) => Cow::Borrowed(&shown.value),
+            Self::Plain(part) => Cow::Owned(serde_json::from_str(part).unwrap_or_default()),
+        }
+    }
+}
+
 /// What a row says beside its id: the payload, what was expanded, and when it was emitted unless that is the same.
 fn shown_part(row: &Map<String, Value>) -> Shown {
     let payload = record::payload(row);
-    let mut part = payload.clone();
+    // With room for what stands beside it, so that nothing is made again larger.
+    let mut part = Map::with_capacity(payload.len() + 2);
+    part.extend(payload.iter().map(|(name, value)| (name.clone(), value.clone())));
     if record::is_envelope(row) {
         let news = row.get("emitted_at").filter(|at| !payload.values().any(|value| value == *at));
         let beside = [("emitted_at", news), ("expanded", row.get("expanded"))];
@@ -284,14 +333,14 @@ fn shortened(value: &Value, whole: &str, room: usize) -> String {
 
 /// The call that reads on in a cut record: its longest text, else its largest structure.
 fn continuation(named: &Named<'_>) -> String {
-    let (Some(handle), Some(id), row) = (&named.handle, &named.id, named.row) else {
+    let (Some(handle), Some(id), row) = (&named.handle, &named.id, named.row.tree()) else {
         return "followup=rerun_fields".to_owned();
     };
-    let longest = ladder::content_fields(row)
+    let longest = ladder::content_fields(&row)
         .filter(|(_, value)| classify(value) == Content::Text)
         .filter_map(|(name, value)| Some((name, value.as_str()?.len())))
         .max_by_key(|(_, length)| *length);
-    let largest = ladder::content_fields(row)
+    let largest = ladder::content_fields(&row)
         .filter(|(_, value)| classify(value) == Content::Json)
         .map(|(name, value)| (name, pdpp_evidence::json_bytes(value)))
         .max_by_key(|(_, length)| *length);

@@ -130,10 +130,20 @@ struct Entries {
 
 impl Entries {
     fn of(page: &Page, size: DataSize, detail: ResultDetail) -> Self {
-        let (results, ladder) = (results(page, size, detail), ladder(page, size));
+        Self::results(page, size, detail).with_ladder(page, size)
+    }
+
+    /// Without the ladder.
+    fn results(page: &Page, size: DataSize, detail: ResultDetail) -> Self {
+        let results = results(page, size, detail);
         let results_cost = estimate_rows(results.as_array().map_or(&[], Vec::as_slice)).iter().sum();
+        Self { results, ladder: None, results_cost, ladder_cost: 0 }
+    }
+
+    fn with_ladder(self, page: &Page, size: DataSize) -> Self {
+        let ladder = ladder(page, size);
         let ladder_cost = ladder.as_ref().map_or(0, estimate_json);
-        Self { results, ladder, results_cost, ladder_cost }
+        Self { ladder, ladder_cost, ..self }
     }
 
     fn cost(&self) -> usize {
@@ -188,8 +198,12 @@ impl Frame {
 
     /// The first of these sizes whose entries fit beside a text of this cost.
     fn fitting(&self, page: &Page, text: usize, sizes: &[DataSize]) -> Option<Entries> {
-        let entries = sizes.iter().map(|size| Entries::of(page, *size, self.detail));
-        entries.into_iter().find(|entries| self.fits(text, entries.cost()))
+        sizes.iter().find_map(|size| {
+            let fits = |entries: &Entries| self.fits(text, entries.cost());
+            // What does not fit alone need not be given a ladder to know that.
+            let results = Some(Entries::results(page, *size, self.detail)).filter(fits)?;
+            Some(results.with_ladder(page, *size)).filter(fits)
+        })
     }
 
     /// How many hits like these fit in the leanest way beside a text like this, at least one.

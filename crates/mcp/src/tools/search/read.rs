@@ -17,8 +17,11 @@ pub(super) struct Read {
 }
 
 impl Read {
-    pub(super) fn value(&self) -> Value {
-        json!({"tool": self.tool, "args": self.args})
+    pub(super) fn value(self) -> Value {
+        let mut value = Map::with_capacity(2);
+        value.insert("tool".to_owned(), self.tool.into());
+        value.insert("args".to_owned(), self.args.into());
+        value.into()
     }
 }
 

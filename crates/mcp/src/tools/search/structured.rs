@@ -37,7 +37,7 @@ pub(super) fn results(page: &Page, size: DataSize, detail: ResultDetail) -> Valu
 }
 
 fn result(hit: &Hit, size: DataSize, detail: ResultDetail) -> Value {
-    let mut entry = Map::new();
+    let mut entry = Map::with_capacity(16);
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
             entry.insert(name.to_owned(), value);
@@ -119,7 +119,10 @@ fn excerpt(hit: &Hit, window: &Window, size: DataSize, call: bool) -> Value {
 pub(super) fn ladder(page: &Page, size: DataSize) -> Option<Value> {
     let records: Vec<Value> = page.hits.iter().filter_map(|hit| rung(hit, size)).take(MAX_RUNGS).collect();
     (!records.is_empty()).then(|| {
-        neutralised(json!({"kind": "search_results", "read_tool": "read_record_field", "records": records}))
+        // The macro would make every record again.
+        let mut ladder = json!({"kind": "search_results", "read_tool": "read_record_field", "records": []});
+        ladder["records"] = records.into();
+        neutralised(ladder)
     })
 }
 
