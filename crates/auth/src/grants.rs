@@ -186,8 +186,8 @@ impl LocalAuthority {
         grant_id: &GrantId,
         now: Instant,
     ) -> Result<Grant, AuthFault> {
-        let stored = self.store.find_grant(subject_id, grant_id).await?.ok_or_else(unknown_grant)?;
-        Ok(ActiveGrant::try_new(&stored.standing, now)?.document().clone())
+        let standing = self.store.find_standing(subject_id, grant_id).await?.ok_or_else(unknown_grant)?;
+        Ok(ActiveGrant::try_new(&standing, now)?.document().clone())
     }
 
     fn new_token(

@@ -74,8 +74,8 @@ impl LocalGrants {
         let store = personal.store();
         let mut grants: Vec<(Grant, GrantStanding)> = Vec::new();
         for id in &grant_ids {
-            let stored = store.find_grant(personal.subject(), id).await?;
-            let standing = stored.ok_or_else(|| LocalGrantsError::Unknown(id.clone()))?.standing;
+            let standing = store.find_standing(personal.subject(), id).await?;
+            let standing = standing.ok_or_else(|| LocalGrantsError::Unknown(id.clone()))?;
             let grant =
                 Grant::parse(&standing.document).map_err(|_| LocalGrantsError::Damaged(id.clone()))?;
             if grant.access_mode == AccessMode::SingleUse {

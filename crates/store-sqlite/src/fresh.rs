@@ -5,8 +5,6 @@
 //! first, and put into the tables with some hundred others by the writer's thread, or by whoever looks into the ledger
 //! before that. Both happen in transactions: an entry is in one place or in the other, whenever a process is killed.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use pdpp_store::{Disclosure, StoreError};
 use rusqlite::Connection;
 
@@ -14,43 +12,26 @@ use crate::SqliteStore;
 use crate::fault::{Fault, Outcome};
 use crate::ledger::insert;
 
-/// Entries of this process after which its writer puts all that wait into the tables.
-const MANY: u32 = 512;
-
-/// How many entries this process has appended since it last asked for them to be put away.
-#[derive(Debug, Default)]
-pub(crate) struct Appended(AtomicU32);
-
-impl Appended {
-    /// Counts entries; says whether so many have come that they should be put away.
-    fn count(&self, entries: usize) -> bool {
-        let entries = u32::try_from(entries).unwrap_or(MANY);
-        let before = self.0.fetch_add(entries, Ordering::Relaxed);
-        let many = before.saturating_add(entries) >= MANY;
-        if many {
-            self.0.store(0, Ordering::Relaxed);
-        }
-        many
-    }
-}
+/// Entries that wait before the writer's thread puts them into the tables, whichever processes they came from. They
+/// are numbered from 1 again when all are put away.
+const MANY: i64 = 512;
 
 impl SqliteStore {
     /// Commits entries.
     pub(crate) async fn append_fresh(&self, entries: Vec<Disclosure>) -> Result<(), StoreError> {
         let entries = entries.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
         let entries = entries.map_err(|error| StoreError::Backend(error.into()))?;
-        let many = self.appended.count(entries.len());
-        match <[String; 1]>::try_from(entries) {
+        let are_many = match <[String; 1]>::try_from(entries) {
             // One statement is a transaction by itself.
             Ok([entry]) => self.ledger().execute_here(move |connection| append(connection, &entry)).await?,
             Err(entries) => {
                 let append_all = move |connection: &Connection| {
-                    entries.iter().try_for_each(|entry| append(connection, entry))
+                    entries.iter().try_fold(false, |many, entry| Ok(append(connection, entry)? || many))
                 };
-                self.ledger().write_here(append_all).await?;
+                self.ledger().write_here(append_all).await?
             }
-        }
-        if many {
+        };
+        if are_many {
             self.ledger().write_later(put_away);
         }
         Ok(())
@@ -66,22 +47,45 @@ impl SqliteStore {
     }
 }
 
-fn append(connection: &Connection, entry: &str) -> Outcome<()> {
+/// Says whether so many wait that they should be put away.
+fn append(connection: &Connection, entry: &str) -> Outcome<bool> {
     let sql = "INSERT INTO fresh_disclosures (entry) VALUES (?1)";
     connection.prepare_cached(sql)?.execute([entry])?;
+    Ok(connection.last_insert_rowid() % MANY == 0)
+}
+
+/// Puts every fresh entry into the tables, in the order they came. Not to be done outside a transaction. An entry that
+/// only a later program can read stays where it is, and keeps no other from its place.
+pub(crate) fn put_away(connection: &Connection) -> Outcome<()> {
+    let unreadable = for_each(connection, |entry, json| insert(connection, entry, json))?;
+    if !unreadable.is_empty() {
+        tracing::warn!(entries = unreadable.len(), "the ledger has entries that this program cannot read");
+    }
+    let unreadable = serde_json::to_string(&unreadable).map_err(|error| StoreError::Backend(error.into()))?;
+    let sql = "DELETE FROM fresh_disclosures WHERE id NOT IN (SELECT value FROM json_each(?1))";
+    connection.prepare_cached(sql)?.execute([unreadable])?;
     Ok(())
 }
 
-/// Puts every fresh entry into the tables, in the order they came. Not to be done outside a transaction.
-pub(crate) fn put_away(connection: &Connection) -> Outcome<()> {
-    let mut statement = connection.prepare_cached("SELECT entry FROM fresh_disclosures ORDER BY id")?;
+/// How many fresh entries cannot be read.
+pub(crate) fn unreadable(connection: &Connection) -> Outcome<usize> {
+    Ok(for_each(connection, |_, _| Ok(()))?.len())
+}
+
+/// Goes through fresh entries in their order; gives the numbers of those that cannot be read.
+fn for_each(
+    connection: &Connection,
+    mut visit: impl FnMut(&Disclosure, &str) -> Outcome<()>,
+) -> Outcome<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id, entry FROM fresh_disclosures ORDER BY id")?;
     let mut rows = statement.query([])?;
+    let mut unreadable = Vec::new();
     while let Some(row) = rows.next()? {
-        let json = row.get_ref(0)?.as_str().map_err(|_| Fault::damaged("a disclosure"))?;
-        let entry: Disclosure = serde_json::from_str(json).map_err(|_| Fault::damaged("a disclosure"))?;
-        insert(connection, &entry, json)?;
+        let json = row.get_ref(1)?.as_str().map_err(|_| Fault::damaged("a disclosure"))?;
+        match serde_json::from_str(json) {
+            Ok(entry) => visit(&entry, json)?,
+            Err(_) => unreadable.push(row.get(0)?),
+        }
     }
-    drop(rows);
-    connection.prepare_cached("DELETE FROM fresh_disclosures")?.execute([])?;
-    Ok(())
+    Ok(unreadable)
 }

@@ -13,7 +13,6 @@ use crate::blob_files::BlobFiles;
 use crate::catalogues::CatalogueCache;
 use crate::database::{Database, Running, Writer};
 use crate::fault::Outcome;
-use crate::fresh::Appended;
 use crate::pragmas::{self, Durability, Role};
 use crate::statement::Traced;
 use crate::{migrate, orphans};
@@ -27,7 +26,6 @@ pub struct SqliteStore {
     pub(crate) entropy: Arc<dyn Entropy>,
     main: Database,
     ledger: Database,
-    pub(crate) appended: Appended,
     pub(crate) blob_files: Arc<BlobFiles>,
     pub(crate) catalogues: Arc<CatalogueCache>,
     pub(crate) sealing_key: OnceLock<[u8; 32]>,
@@ -78,7 +76,6 @@ impl SqliteStore {
             entropy,
             main,
             ledger,
-            appended: Appended::default(),
             blob_files,
             catalogues: Arc::default(),
             sealing_key: OnceLock::new(),

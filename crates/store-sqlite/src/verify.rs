@@ -38,7 +38,17 @@ impl SqliteStore {
                 Ok(findings)
             })
             .await?;
-        findings.extend(self.ledger().read(|connection| damaged_pages(connection, "ledger.db")).await?);
+        let of_ledger = |connection: &Connection| {
+            let mut findings = damaged_pages(connection, "ledger.db")?;
+            match crate::fresh::unreadable(connection)? {
+                0 => {}
+                entries => {
+                    findings.push(format!("ledger.db: {entries} entries cannot be read by this program"))
+                }
+            }
+            Ok(findings)
+        };
+        findings.extend(self.ledger().read(of_ledger).await?);
         Ok(findings)
     }
 }

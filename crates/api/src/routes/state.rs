@@ -131,8 +131,8 @@ async fn grant(
     let Some(id) = call.query.text("grant_id")? else { return Ok(None) };
     let unknown = || ApiError::new(Code::NotFound, format!("There is no grant '{id}'.")).param("grant_id");
     let grant_id = GrantId::parse(id).map_err(|_| unknown())?;
-    let stored = state.store.find_grant(owner.subject_id(), &grant_id).await?.ok_or_else(unknown)?;
-    let grant = Grant::parse(&stored.standing.document).map_err(ApiError::internal)?;
+    let standing = state.store.find_standing(owner.subject_id(), &grant_id).await?.ok_or_else(unknown)?;
+    let grant = Grant::parse(&standing.document).map_err(ApiError::internal)?;
     if grant.access_mode != AccessMode::Continuous || grant.source.id != source.manifest.source().id {
         let message = "Only a continuous grant of this connector keeps its own state.";
         return Err(ApiError::new(Code::InvalidRequest, message).param("grant_id"));

@@ -175,8 +175,8 @@ impl AuthorizationServer {
         let ended = || OAuthFault::grant("The grant is gone.");
         let mut grants = Vec::with_capacity(grant_ids.len());
         for id in grant_ids {
-            let stored = self.store().find_grant(subject_id, id).await?.ok_or_else(ended)?;
-            grants.push(Grant::parse(&stored.standing.document).map_err(|_| ended())?);
+            let standing = self.store().find_standing(subject_id, id).await?.ok_or_else(ended)?;
+            grants.push(Grant::parse(&standing.document).map_err(|_| ended())?);
         }
         Ok(grants)
     }

@@ -161,3 +161,47 @@ async fn fresh_disclosures_are_kept_and_put_away_in_their_order() {
     assert_eq!(listed.len(), 500);
     assert_eq!(listed[0], entry(1_499));
 }
+
+/// Another program on the same directory may write what this one does not know.
+#[tokio::test]
+async fn an_entry_that_cannot_be_read_keeps_no_other_from_being_listed() {
+    let home = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(home.path(), options()).unwrap();
+    let ledger = rusqlite::Connection::open(home.path().join("ledger.db")).unwrap();
+    store.append_disclosures(vec![entry(0)]).await.unwrap();
+    ledger.execute("INSERT INTO fresh_disclosures (entry) VALUES ('{\"door\":\"new\"}')", []).unwrap();
+    store.append_disclosures(vec![entry(1)]).await.unwrap();
+    for _ in 0..2 {
+        let listed = store.list_disclosures(&sample::subject(), &DisclosureFilter::default()).await.unwrap();
+        assert_eq!(listed, [entry(1), entry(0)]);
+    }
+    let waiting = |row: &rusqlite::Row<'_>| row.get::<_, u32>(0);
+    assert_eq!(ledger.query_row("SELECT count(*) FROM fresh_disclosures", [], waiting).unwrap(), 1);
+    let findings = store.verify().await.unwrap();
+    assert_eq!(findings, ["ledger.db: 1 entries cannot be read by this program"]);
+}
+
+/// Commands that read once and end would never put their entries away if each counted only its own.
+#[tokio::test]
+async fn entries_of_many_short_processes_are_put_away_too() {
+    let home = tempfile::tempdir().unwrap();
+    for n in 0..26 {
+        let store = SqliteStore::open(home.path(), options()).unwrap();
+        store.append_disclosures((20 * n..20 * (n + 1)).map(entry).collect()).await.unwrap();
+    }
+    assert_eq!(in_tables(home.path()).len(), 520);
+}
+
+/// The owner has to see a grant, and end it, also while the ledger cannot be written to.
+#[tokio::test]
+async fn grants_are_listed_while_another_process_holds_the_ledger() {
+    let home = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(home.path(), options()).unwrap();
+    let grant = grant().build();
+    store.issue(std::slice::from_ref(&grant), &token("a", client(&grant))).await.unwrap();
+    store.append_disclosures(vec![entry(0)]).await.unwrap();
+    let ledger = rusqlite::Connection::open(home.path().join("ledger.db")).unwrap();
+    ledger.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(store.list_grants(&sample::subject()).await.unwrap().len(), 1);
+    assert!(store.find_grant(&sample::subject(), &grant.grant_id).await.unwrap().is_some());
+}
