@@ -8,14 +8,15 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::runtime::{Handle, Id};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// How many timers are kept, which is how many calls that run together gain from it.
 const KEPT: usize = 16;
 
-/// Timers. Clones share them, and like connections they belong to the runtime they were made in.
+/// Timers. Clones share them. Each belongs to the runtime it was made in, and ends only there.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Deadlines(Arc<Mutex<Vec<Pin<Box<Sleep>>>>>);
+pub(crate) struct Deadlines(Arc<Mutex<Vec<(Id, Pin<Box<Sleep>>)>>>);
 
 impl Deadlines {
     /// What `work` gives, or nothing when it takes longer than this.
@@ -28,15 +29,15 @@ impl Deadlines {
         };
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < KEPT {
-            kept.push(timer);
+            kept.push((Handle::current().id(), timer));
         }
         Some(done)
     }
 
     fn set(&self, limit: Duration) -> Pin<Box<Sleep>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match kept {
-            Some(mut timer) => {
+        match kept.filter(|(runtime, _)| *runtime == Handle::current().id()) {
+            Some((_, mut timer)) => {
                 timer.as_mut().reset(Instant::now() + limit);
                 timer
             }
@@ -67,6 +68,17 @@ mod tests {
             assert_eq!(deadlines.within(limit, pending::<()>()).await, None);
             assert!(start.elapsed() >= limit);
             assert!(deadlines.0.lock().unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn another_runtime_has_timers_of_its_own() {
+        let deadlines = Deadlines::default();
+        for _ in 0..2 {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            let short = Duration::from_millis(20);
+            assert_eq!(runtime.block_on(deadlines.within(short, pending::<()>())), None);
+            assert_eq!(runtime.block_on(deadlines.within(short, async { 7 })), Some(7));
         }
     }
 

@@ -8,10 +8,9 @@
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::time::Instant;
 
 /// How long it watches: the most of a core's time that a call costs by it.
 const WATCH: Duration = Duration::from_micros(500);
@@ -38,9 +37,11 @@ impl Watch {
     }
 }
 
-/// Each turn looks whether anything came, and runs whatever it was for.
+/// Each turn looks whether anything came, and runs whatever it was for. Before it does, whoever waits for this core has
+/// it: the system may have put the very server here that is waited for.
 async fn stay_awake_since(start: Instant) {
     while start.elapsed() < WATCH {
+        std::thread::yield_now();
         tokio::task::yield_now().await;
     }
 }

@@ -5,6 +5,7 @@
 //! is known of plain words only, and differs between languages; a test compares it with the stemmers.
 
 use super::Language;
+use super::term::MAX_TERM_CHARS;
 
 /// What the wanted terms begin with.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +29,8 @@ enum Kept {
 
 fn kept(language: Language) -> Kept {
     match language {
-        // The prefix `ge-` is taken off.
-        Language::Dutch => Kept::Nothing,
+        // The prefix `ge-` is taken off, and a last `d` becomes a `t` where it is also the first.
+        Language::Dutch | Language::Turkish => Kept::Nothing,
         Language::German
         | Language::French
         | Language::Spanish
@@ -42,8 +43,7 @@ fn kept(language: Language) -> Kept {
         | Language::Polish
         | Language::Czech
         | Language::Romanian
-        | Language::Hungarian
-        | Language::Turkish => Kept::Initial,
+        | Language::Hungarian => Kept::Initial,
         // Plain words among those of another script are stemmed as English, or not at all.
         Language::English
         | Language::Russian
@@ -74,9 +74,9 @@ impl Beginnings {
     /// Whether a token of the word may be one of the terms, or begin with it.
     pub(crate) fn may_have(&self, word: &str, language: Language) -> bool {
         let bytes = word.as_bytes();
-        let Some(first) = bytes.first().filter(|_| bytes.iter().all(u8::is_ascii_alphabetic)) else {
-            return true;
-        };
+        // A term that would be too long ends in a hash.
+        let is_plain = bytes.len() <= MAX_TERM_CHARS && bytes.iter().all(u8::is_ascii_alphabetic);
+        let Some(first) = bytes.first().filter(|_| is_plain) else { return true };
         match kept(language) {
             Kept::Nothing => true,
             Kept::Initial => self.initials & bit(letter(*first)) != 0,
@@ -127,7 +127,8 @@ mod tests {
             .flat_map(|one| ENDINGS.split(' ').map(move |other| format!("{one}{other}")));
         let mut random = Random::new(37);
         let rolled = (0..30_000).map(move |_| {
-            let length = 1 + random.below(9);
+            // One in a hundred is longer than a term may be.
+            let length = 1 + random.below(9) + if random.below(100) == 0 { 60 } else { 0 };
             (0..length).map(|_| random.pick(&LETTERS)).collect()
         });
         listed.chain(made).chain(rolled).filter(|word| !word.is_empty())

@@ -392,3 +392,15 @@ fn members_in_another_order_cost_what_they_cost_before() {
     let rows = [row(1, r#"{"a":{"x":1,"harbour":"y z"}}"#), row(2, r#"{"a":{"harbour":"y z","x":1}}"#)];
     assert!(check(&adapter, &format!(r#"{{"data":[{}]}}"#, rows.join(","))));
 }
+
+#[test]
+fn half_an_emoji_keeps_nothing_that_acts_unseen() {
+    let family = "👩\u{200D}👩\u{200D}👧";
+    for before in 50..64 {
+        let value = json!({"text": format!("{}{}", "a".repeat(before), family.repeat(40))});
+        for room in [10, 60, 200] {
+            let line = super::text::shortened(&value, &value.to_string(), room);
+            assert_eq!(pdpp_evidence::neutralise(&line).replaced, 0, "{line}");
+        }
+    }
+}

@@ -303,8 +303,13 @@ fn shown_part(row: &Map<String, Value>) -> Shown {
     Shown::of(Value::Object(part))
 }
 
-/// The record with its long strings cut, so that every field is seen; at worst, its beginning.
-fn shortened(value: &Value, whole: &str, room: usize) -> String {
+/// The record with its long strings cut, so that every field is seen; at worst, its beginning. A cut may leave half of
+/// an emoji, and what held it together with the other half acts unseen by itself.
+pub(super) fn shortened(value: &Value, whole: &str, room: usize) -> String {
+    neutralise(&cut(value, whole, room)).text.into_owned()
+}
+
+fn cut(value: &Value, whole: &str, room: usize) -> String {
     for cap in [4_000, 2_000, 1_000, 500, 250, 120, 60] {
         let mut shorter = value.clone();
         if bounded::cut_strings(&mut shorter, cap, None).is_empty() {
