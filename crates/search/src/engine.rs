@@ -17,7 +17,7 @@ use crate::rank::Counts;
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often a catch-up begins again when a merge took a file away under it.
 const RETRIES: usize = 3;
-/// How long an engine that ends waits for its merges. Whoever opens the index next is kept out until they end.
+/// How long an engine that ends, or failed, waits for its merges. Whoever writes next is kept out until they end.
 const MERGES_AT_END: Duration = Duration::from_secs(5);
 /// How long it is idle before it merges deleted passages away.
 const TIDY_AFTER: Duration = Duration::from_secs(30);
@@ -295,7 +295,8 @@ impl Core {
         if (caught_up.is_err() || !self.is_started.load(Ordering::SeqCst))
             && let Some(writer) = writing.take()
         {
-            let_go(writer, None);
+            // Whoever asked without starting the engine wants everything done; one that failed goes on soon.
+            let_go(writer, caught_up.is_err().then_some(MERGES_AT_END));
         }
         caught_up.map(|()| any)
     }

@@ -234,6 +234,11 @@ impl Segment {
     pub(crate) fn finds_at_once(&self) -> bool {
         self.reader.max_doc() <= SMALL || self.places.is_made()
     }
+
+    /// Makes that table.
+    pub(crate) fn find_at_once(&self) {
+        self.places.make(self.reader.max_doc(), |doc| self.record(doc));
+    }
 }
 
 /// A document's number in a column. In most columns each document has one, and then nothing has to be looked up to

@@ -261,7 +261,10 @@ impl Finder<'_> {
 }
 
 /// Every term that gives credit, with its weight in the wide pass.
-fn weighted_terms<'g>(view: &'g View<'_>, groups: &'g [Group]) -> impl Iterator<Item = (&'g PlanTerm, f64)> {
+pub(crate) fn weighted_terms<'g>(
+    view: &'g View<'_>,
+    groups: &'g [Group],
+) -> impl Iterator<Item = (&'g PlanTerm, f64)> {
     let groups = groups.iter().filter(|group| group.scores());
     groups.flat_map(move |group| {
         let terms: &[PlanTerm] = match &group.matches {

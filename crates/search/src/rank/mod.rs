@@ -137,8 +137,10 @@ fn find(
         return Ok(None);
     }
     let scopes = Scopes::new(search.plan, search.only);
-    if pace == Pace::Short && !is_ready(&segments, counts, &scopes) {
-        return Ok(None);
+    match pace {
+        Pace::Short if !is_ready(&segments, counts, &scopes) => return Ok(None),
+        Pace::Short => {}
+        Pace::Long => make_ready(&segments, &scopes),
     }
     let view = View::new(segments, counts, scopes)?;
     let Some(groups) = Groups::resolve(&view, clauses, pace)? else { return Ok(None) };
@@ -283,12 +285,19 @@ impl Ranked<'_> {
 fn is_ready(segments: &Segments, counts: &Counts, scopes: &Scopes) -> bool {
     let large = || segments.all().iter().filter(|segment| segment.reader.max_doc() > SMALL);
     scopes.parts.iter().all(|part| {
-        let finds = part.follows_threads || part.grant.has_list();
         large().all(|segment| {
-            (!finds || segment.finds_at_once())
+            (!part.finds_records() || segment.finds_at_once())
                 && (part.grant.is_open() || counts.known_allowed(segment, &part.grant).is_some())
         })
     })
+}
+
+/// Makes what a short search would have to wait for, whether this one comes to need it or not: else every search that
+/// does not would go the long way, and so would the next. What is within a grant is made by every search under it.
+fn make_ready(segments: &Segments, scopes: &Scopes) {
+    if scopes.parts.iter().any(scopes::PartScope::finds_records) {
+        segments.all().iter().for_each(crate::segments::Segment::find_at_once);
+    }
 }
 
 impl<'a> View<'a> {

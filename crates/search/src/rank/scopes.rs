@@ -38,6 +38,11 @@ pub(crate) struct PartScope {
 }
 
 impl PartScope {
+    /// Whether records are looked up by their numbers: neighbours, or those that the grant names.
+    pub(crate) fn finds_records(&self) -> bool {
+        self.follows_threads || self.grant.has_list()
+    }
+
     /// What tells a record of the part apart from its others: the number of its key.
     pub(crate) fn key_number(&self, record: u64) -> u64 {
         record.wrapping_sub(self.first)

@@ -283,3 +283,6 @@ impl Norms {
         self.of(1)
     }
 }
+
+#[cfg(test)]
+mod tests;
