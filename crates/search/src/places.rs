@@ -16,7 +16,7 @@ pub(crate) struct Places(OnceLock<Vec<Slot>>);
 /// The first document of a run of a record's documents, and the half of its number that does not say where the
 /// slot is: a slot of another record is nearly always known without looking at the document.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
+struct Slot {
     doc: DocId,
     half: u32,
 }
@@ -29,11 +29,6 @@ impl Places {
         self.0.get().is_some()
     }
 
-    /// Makes the table, unless it was.
-    pub(crate) fn make(&self, rows: DocId, record: impl Fn(DocId) -> u64) -> &[Slot] {
-        self.0.get_or_init(|| table(rows, &record))
-    }
-
     /// The least document `alive` gives for any run of a record's documents. `record` tells the number of each
     /// of the segment's `rows`.
     pub(crate) fn find(
@@ -43,7 +38,7 @@ impl Places {
         wanted: u64,
         alive: impl Fn(DocId) -> Option<DocId>,
     ) -> Option<DocId> {
-        let table = self.make(rows, &record);
+        let table = self.0.get_or_init(|| table(rows, &record));
         let (mut at, half) = halves(wanted, table.len());
         let mut found: Option<DocId> = None;
         while table[at].doc != EMPTY.doc {

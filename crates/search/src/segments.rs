@@ -112,6 +112,11 @@ impl Segments {
         self.find_in(near, record).or_else(|| self.find_record(record))
     }
 
+    /// Whether records are found in every segment without making a long table first.
+    pub(crate) fn find_at_once(&self) -> bool {
+        self.all.iter().all(Segment::finds_at_once)
+    }
+
     fn find_in(&self, segment: usize, record: u64) -> Option<DocAt> {
         Some(DocAt { segment, doc: self.all[segment].find_record(record)? })
     }
@@ -231,13 +236,8 @@ impl Segment {
     }
 
     /// Whether records are found without making a long table first.
-    pub(crate) fn finds_at_once(&self) -> bool {
+    fn finds_at_once(&self) -> bool {
         self.reader.max_doc() <= SMALL || self.places.is_made()
-    }
-
-    /// Makes that table.
-    pub(crate) fn find_at_once(&self) {
-        self.places.make(self.reader.max_doc(), |doc| self.record(doc));
     }
 }
 

@@ -137,10 +137,8 @@ fn find(
         return Ok(None);
     }
     let scopes = Scopes::new(search.plan, search.only);
-    match pace {
-        Pace::Short if !is_ready(&segments, counts, &scopes) => return Ok(None),
-        Pace::Short => {}
-        Pace::Long => make_ready(&segments, &scopes),
+    if pace == Pace::Short && !is_ready(&segments, counts, &scopes) {
+        return Ok(None);
     }
     let view = View::new(segments, counts, scopes)?;
     let Some(groups) = Groups::resolve(&view, clauses, pace)? else { return Ok(None) };
@@ -168,12 +166,24 @@ fn find(
     for width in Width::of(wanted, postings) {
         let candidates = Candidates::find(&view, &groups, &bonuses.verbatim, &whole, order, width)?;
         let (view, groups, bonuses) = (&view, &groups, &bonuses);
-        let ranked = Ranked { view, groups, candidates, bonuses, order, explain: search.explain };
-        if let Some(found) = ranked.to(depth)? {
-            return Ok(Some(Found { corrected, ..found }));
+        let ranked = Ranked { view, groups, candidates, bonuses, order, explain: search.explain, pace };
+        match ranked.to(depth)? {
+            Reached::All(found) => return Ok(Some(Found { corrected, ..found })),
+            Reached::Long => return Ok(None),
+            Reached::NotAll => {}
         }
     }
     Ok(Some(Found { corrected, counts: counted, ..Found::default() }))
+}
+
+/// How far a ranking came.
+enum Reached {
+    /// To the hits that were wanted.
+    All(Found),
+    /// To the last of the candidates that were looked for, and there may be others.
+    NotAll,
+    /// To where it would be long: what neighbours are found by has to be made first.
+    Long,
 }
 
 /// Everything a ranking is made of.
@@ -184,11 +194,11 @@ struct Ranked<'a> {
     bonuses: &'a bonus::Bonuses,
     order: SearchOrder,
     explain: bool,
+    pace: Pace,
 }
 
 impl Ranked<'_> {
-    /// The hits; `None` when candidates are missing that were not looked for.
-    fn to(&self, depth: Depth) -> Result<Option<Found>, SearchError> {
+    fn to(&self, depth: Depth) -> Result<Reached, SearchError> {
         let Self { view, groups, candidates, .. } = self;
         let mut credits = Credits::new(groups.len());
         credits.add(view, groups, &candidates.docs)?;
@@ -203,7 +213,10 @@ impl Ranked<'_> {
             _ => None,
         };
         if let Some((hits, is_all)) = first {
-            return Ok(Some(Found { hits, is_all, is_complete, counts, ..Found::default() }));
+            return Ok(Reached::All(Found { hits, is_all, is_complete, counts, ..Found::default() }));
+        }
+        if lends && self.pace == Pace::Short && !view.segments.find_at_once() {
+            return Ok(Reached::Long);
         }
         if lends {
             context::lend(view, groups, &candidates.filter, &mut credits)?;
@@ -212,10 +225,10 @@ impl Ranked<'_> {
         if let Depth::First(wanted) = depth
             && let Some((hits, is_all)) = self.first(&credits, found, wanted, false)
         {
-            return Ok(Some(Found { hits, is_all, is_complete, counts, ..Found::default() }));
+            return Ok(Reached::All(Found { hits, is_all, is_complete, counts, ..Found::default() }));
         }
         if candidates.has_later && candidates.later.is_empty() {
-            return Ok(None);
+            return Ok(Reached::NotAll);
         }
         credits.add(view, groups, &candidates.later)?;
         let answer = self.answer(&credits, found);
@@ -224,7 +237,7 @@ impl Ranked<'_> {
         answer.place_after(&mut placed, ranked..credits.records.len(), MAX_HITS);
         placed.truncate(MAX_HITS);
         let hits = answer.hits(&placed, self.explain);
-        Ok(Some(Found { hits, is_all: true, is_complete, counts, ..Found::default() }))
+        Ok(Reached::All(Found { hits, is_all: true, is_complete, counts, ..Found::default() }))
     }
 
     /// The first hits and whether there are no more, if the first candidates have so many that nothing can change.
@@ -281,23 +294,12 @@ impl Ranked<'_> {
     }
 }
 
-/// Whether everything is there that is made once for a segment, or for a segment and a grant.
+/// Whether everything is there that is made once for a segment and a grant.
 fn is_ready(segments: &Segments, counts: &Counts, scopes: &Scopes) -> bool {
     let large = || segments.all().iter().filter(|segment| segment.reader.max_doc() > SMALL);
     scopes.parts.iter().all(|part| {
-        large().all(|segment| {
-            (!part.finds_records() || segment.finds_at_once())
-                && (part.grant.is_open() || counts.known_allowed(segment, &part.grant).is_some())
-        })
+        part.grant.is_open() || large().all(|segment| counts.known_allowed(segment, &part.grant).is_some())
     })
-}
-
-/// Makes what a short search would have to wait for, whether this one comes to need it or not: else every search that
-/// does not would go the long way, and so would the next. What is within a grant is made by every search under it.
-fn make_ready(segments: &Segments, scopes: &Scopes) {
-    if scopes.parts.iter().any(scopes::PartScope::finds_records) {
-        segments.all().iter().for_each(crate::segments::Segment::find_at_once);
-    }
 }
 
 impl<'a> View<'a> {

@@ -38,11 +38,6 @@ pub(crate) struct PartScope {
 }
 
 impl PartScope {
-    /// Whether records are looked up by their numbers: neighbours, or those that the grant names.
-    pub(crate) fn finds_records(&self) -> bool {
-        self.follows_threads || self.grant.has_list()
-    }
-
     /// What tells a record of the part apart from its others: the number of its key.
     pub(crate) fn key_number(&self, record: u64) -> u64 {
         record.wrapping_sub(self.first)
@@ -168,11 +163,6 @@ impl Bounds {
 
     pub(crate) fn allows(&self, segment: &Segment, doc: DocId) -> bool {
         self.is_open() || (self.allows_time(segment, doc) && self.allows_record(segment, doc))
-    }
-
-    /// Whether they name records.
-    pub(crate) fn has_list(&self) -> bool {
-        self.records.is_some()
     }
 
     /// The documents of a segment within these bounds, in order, deleted ones included.

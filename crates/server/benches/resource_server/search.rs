@@ -18,6 +18,8 @@ pub(crate) const SMALL_SIZES: [usize; 2] = [5_000, 50_000];
 
 /// Each query is asked so often, each time with words of about the same rank. All three are asked the same.
 const ROUNDS: usize = 40;
+/// Before that it is asked so often with other words, which nobody counts: programs and files are read into caches.
+const WARMING: usize = 10;
 
 /// What is looked for: a name, and the ranks of its words in the order of how common they are.
 const QUERIES: [(&str, &[u64]); 4] = [
@@ -115,7 +117,7 @@ async fn time(
     (grant, token, within): (&'static str, &str, Option<&Restriction>),
 ) -> Timing {
     let (mut ours, mut bare, mut theirs, mut by_rowid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
+    for round in (ROUNDS..ROUNDS + WARMING).chain(0..ROUNDS) {
         let words: Vec<_> = ranks.iter().map(|rank| word(rank + round as u64)).collect();
         // Whoever comes second finds the store's pages warm, so they take turns.
         for is_ours in [round % 2 == 0, round % 2 == 1] {
@@ -123,15 +125,19 @@ async fn time(
                 let path = format!("/v1/search?limit=10&q={}", words.join("%20"));
                 let started = now();
                 archive.get_bytes_as(token, &path).await;
-                ours.push(started.elapsed());
+                ours.extend(Some(started.elapsed()).filter(|_| round < ROUNDS));
             } else {
                 let plan = archive.search_plan(token, &words.join(" ")).await;
                 let started = now();
                 let hits = engine.bare_query(&plan, &words, 10).expect("the index answers");
                 archive.read_bare(&plan, hits).await;
-                bare.push(started.elapsed());
+                bare.extend(Some(started.elapsed()).filter(|_| round < ROUNDS));
             }
         }
+    }
+    // Apart from the others: an answer of FTS5 reads tens of megabytes, after which both find their caches empty.
+    for round in 0..ROUNDS {
+        let words: Vec<_> = ranks.iter().map(|rank| word(rank + round as u64)).collect();
         // Without a restriction both forms are one; with it, whichever is quicker for these words.
         let forms: &[Form] = if within.is_some() { &Form::ALL } else { &[Form::ByRank] };
         let forms = forms.iter().map(|form| {

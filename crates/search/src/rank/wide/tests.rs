@@ -73,6 +73,16 @@ impl Dice {
     fn words(&mut self, most: u32) -> String {
         (0..=self.below(most)).map(|_| self.word()).collect::<Vec<_>>().join(" ")
     }
+
+    /// Now and then one word, or two, over and over: no passage has more of what a word can give.
+    fn text(&mut self) -> String {
+        if self.below(4) > 0 {
+            return self.words(30);
+        }
+        let (one, other, times) = (self.word(), self.word(), 1 + self.below(40) as usize);
+        let both = if self.below(2) == 0 { format!("{one} {other} ") } else { format!("{one} ") };
+        both.repeat(times)
+    }
 }
 
 /// Messages in several segments, some of them written twice.
@@ -93,7 +103,7 @@ async fn archive(dice: &mut Dice) -> (Arc<dyn Store>, SearchEngine) {
         let mut record = |_| -> Value {
             let (number, day) = (dice.below(900), 1 + dice.below(9));
             json!({
-                "id": format!("m{number}"), "text": dice.words(30), "caption": dice.words(6),
+                "id": format!("m{number}"), "text": dice.text(), "caption": dice.words(6),
                 "author": (if dice.below(9) == 0 { "anna" } else { "ben" }),
                 "sent_at": format!("2026-01-{day:02}T10:00:00Z"),
             })
