@@ -126,11 +126,13 @@ mod system {
 
         /// Waits for a line; the terminal is as it was afterwards.
         pub(super) fn listen(self, deadline: Deadline) -> Answer {
-            match is_ready(deadline) {
+            let answer = match is_ready(deadline) {
                 Ok(true) => read(),
                 Ok(false) => Answer::TooLate,
                 Err(_) => Answer::GivenUp,
-            }
+            };
+            drop(self);
+            answer
         }
     }
 

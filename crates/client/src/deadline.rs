@@ -14,9 +14,12 @@ use tokio::time::{Instant, Sleep, sleep};
 /// How many timers are kept, which is how many calls that run together gain from it.
 const KEPT: usize = 16;
 
-/// Timers. Clones share them. Each belongs to the runtime it was made in, and ends only there.
+/// Timers. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Deadlines(Arc<Mutex<Vec<(Id, Pin<Box<Sleep>>)>>>);
+pub(crate) struct Deadlines(Arc<Mutex<Vec<Kept>>>);
+
+/// A timer, and the runtime it was made in; it ends only there.
+type Kept = (Id, Pin<Box<Sleep>>);
 
 impl Deadlines {
     /// What `work` gives, or nothing when it takes longer than this.

@@ -43,7 +43,7 @@ impl SqliteStore {
             match crate::fresh::unreadable(connection)? {
                 0 => {}
                 entries => {
-                    findings.push(format!("ledger.db: {entries} entries cannot be read by this program"))
+                    findings.push(format!("ledger.db: {entries} entries cannot be read by this program"));
                 }
             }
             Ok(findings)
