@@ -73,7 +73,7 @@ pub(crate) fn unreadable(connection: &Connection) -> Outcome<usize> {
 }
 
 /// Goes through fresh entries in their order; gives the numbers of those that cannot be read.
-fn for_each(
+pub(crate) fn for_each(
     connection: &Connection,
     mut visit: impl FnMut(&Disclosure, &str) -> Outcome<()>,
 ) -> Outcome<Vec<i64>> {

@@ -55,16 +55,13 @@ impl Ledger for SqliteStore {
 }
 
 impl SqliteStore {
-    /// When a read was last served under each of these grants. A disk that takes nothing more must not keep anybody
-    /// from seeing a grant, and ending it: then it is told as of when it still did.
+    /// When a read was last served under each of these grants. Fresh entries are read where they are: whoever looks at a
+    /// grant, perhaps to end it, must not need a disk that takes more.
     pub(crate) async fn last_served(
         &self,
         subject_id: &SubjectId,
         grant_ids: Vec<GrantId>,
     ) -> Result<BTreeMap<GrantId, Instant>, StoreError> {
-        if let Err(error) = self.put_away_fresh().await {
-            tracing::warn!(%error, "when grants were last used is told without the latest reads");
-        }
         let subject_id = subject_id.clone();
         let look = move |connection: &Connection| {
             let sql = "SELECT g.at FROM disclosure_grants g JOIN disclosures d ON d.id = g.disclosure_id
@@ -72,12 +69,20 @@ impl SqliteStore {
                        ORDER BY g.at DESC LIMIT 1";
             let mut statement = connection.prepare_cached(sql)?;
             let mut served = BTreeMap::new();
-            for grant_id in grant_ids {
+            for grant_id in &grant_ids {
                 let at = statement.query_row([subject_id.as_str(), grant_id.as_str()], |row| row.get(0));
                 if let Some(micros) = at.optional()? {
-                    served.insert(grant_id, Instant::from_micros(micros));
+                    served.insert(grant_id.clone(), Instant::from_micros(micros));
                 }
             }
+            crate::fresh::for_each(connection, |entry, _| {
+                let is_served = entry.subject_id == subject_id && entry.refused.is_none() && entry.is_read();
+                for grant_id in entry.grant_ids.iter().filter(|id| is_served && grant_ids.contains(id)) {
+                    let last = served.entry(grant_id.clone()).or_insert(entry.at);
+                    *last = entry.at.max(*last);
+                }
+                Ok(())
+            })?;
             Ok(served)
         };
         self.ledger().read(look).await

@@ -197,11 +197,19 @@ async fn entries_of_many_short_processes_are_put_away_too() {
 async fn grants_are_listed_while_another_process_holds_the_ledger() {
     let home = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(home.path(), options()).unwrap();
-    let grant = grant().build();
+    let grant = grant(&sample::catalogue().sources[1]).stream("notes", &["id"]).build();
     store.issue(std::slice::from_ref(&grant), &token("a", client(&grant))).await.unwrap();
-    store.append_disclosures(vec![entry(0)]).await.unwrap();
+    let read = |n| Disclosure { grant_ids: vec![grant.grant_id.clone()], ..entry(n) };
+    store.append_disclosures(vec![read(3)]).await.unwrap();
+    store.list_disclosures(&sample::subject(), &DisclosureFilter::default()).await.unwrap();
+    store.append_disclosures(vec![read(7), entry(9)]).await.unwrap();
+    let refused = Disclosure { refused: Some(pdpp_wire::Code::FieldNotGranted), ..read(8) };
+    store.append_disclosures(vec![refused]).await.unwrap();
     let ledger = rusqlite::Connection::open(home.path().join("ledger.db")).unwrap();
     ledger.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert_eq!(store.list_grants(&sample::subject()).await.unwrap().len(), 1);
-    assert!(store.find_grant(&sample::subject(), &grant.grant_id).await.unwrap().is_some());
+    let listed = store.list_grants(&sample::subject()).await.unwrap();
+    let last = Some(Instant::from_micros(7));
+    assert_eq!(listed.iter().map(|grant| grant.last_used_at).collect::<Vec<_>>(), [last]);
+    let found = store.find_grant(&sample::subject(), &grant.grant_id).await.unwrap().unwrap();
+    assert_eq!(found.last_used_at, last);
 }
