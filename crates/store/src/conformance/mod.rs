@@ -10,6 +10,7 @@ pub mod blobs;
 pub mod catalogues;
 pub mod change_log;
 pub mod changes;
+pub mod clients;
 pub mod constraints;
 pub mod event_queue;
 mod event_world;
@@ -20,6 +21,7 @@ pub mod ingest;
 pub mod ledger;
 pub mod moving;
 pub mod oauth;
+mod oauth_world;
 pub mod owners;
 pub mod paging;
 pub mod quotas;
@@ -158,8 +160,8 @@ macro_rules! each_promise {
                 a_family_ends_with_its_access_tokens,
                 a_revoked_grant_ends_its_refresh_tokens,
                 an_impatient_asker_is_slowed_down,
-                one_agent_waits_for_a_request,
-                a_client_is_kept_and_a_change_that_matters_ends_its_access,
+                one_agent_waits_for_a_request;
+            clients: a_client_is_kept_and_a_change_that_matters_ends_its_access,
                 a_removed_client_loses_everything,
                 a_session_lives_until_it_is_ended,
                 attempts_are_counted_in_windows,
