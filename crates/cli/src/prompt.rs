@@ -107,7 +107,7 @@ mod system {
         }
     }
 
-    /// A terminal that shows nothing unseen of what is typed, until this is dropped. Ctrl-C ends the line instead of
+    /// A terminal that does not show what is to stay unseen, until this is dropped. Then Ctrl-C ends the line instead of
     /// the program, which would leave the terminal as it is.
     pub(super) struct Quiet(Option<Termios>);
 

@@ -236,7 +236,7 @@ impl Core {
         if !self.is_behind().await? && !self.is_undeclared().await? {
             return Ok(false);
         }
-        match self.write(&mut writing, |_| Ok(())).await {
+        match self.write(&mut writing, Some(MERGES_AT_END), |_| Ok(())).await {
             // Another process is at it, and its work is as good as ours.
             Err(error) if error.is_locked() => self.refresh().map(|()| false),
             done => done,
@@ -245,7 +245,8 @@ impl Core {
 
     async fn rebuild(&self) -> Result<(), SearchError> {
         let mut writing = self.writing.lock().await;
-        let emptied = self.write(&mut writing, |writer| {
+        // Nothing of a writer that failed may write into what is begun anew.
+        let emptied = self.write(&mut writing, None, |writer| {
             writer.delete_all_documents()?;
             let mut prepared = writer.prepare_commit()?;
             prepared.set_payload(&Progress::default().write());
@@ -257,19 +258,18 @@ impl Core {
             Err(error) if error.is_locked() => return Err(error),
             Err(error) => tracing::warn!(%error, "the search index is begun anew"),
         }
-        if let Some(writer) = writing.take() {
-            let_go(writer, None);
-        }
         let (opened, progress) = Opened::anew(&self.place)?;
         *self.opened.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(opened);
         self.reached(&progress);
-        self.write(&mut writing, |_| Ok(())).await.map(drop)
+        self.write(&mut writing, Some(MERGES_AT_END), |_| Ok(())).await.map(drop)
     }
 
-    /// Does something with the writer and then follows the log.
+    /// Does something with the writer and then follows the log. The merges of a writer that failed are waited for as
+    /// long as `patience` lasts.
     async fn write(
         &self,
         writing: &mut Option<IndexWriter>,
+        patience: Option<Duration>,
         first: impl FnOnce(&mut IndexWriter) -> Result<(), SearchError>,
     ) -> Result<bool, SearchError> {
         let opened = self.opened();
@@ -295,8 +295,8 @@ impl Core {
         if (caught_up.is_err() || !self.is_started.load(Ordering::SeqCst))
             && let Some(writer) = writing.take()
         {
-            // Whoever asked without starting the engine wants everything done; one that failed goes on soon.
-            let_go(writer, caught_up.is_err().then_some(MERGES_AT_END));
+            // Whoever asked without starting the engine wants everything done.
+            let_go(writer, patience.filter(|_| caught_up.is_err()));
         }
         caught_up.map(|()| any)
     }

@@ -2,7 +2,7 @@
 //!
 //! Each request waits for its commit. A lone one commits on its own thread; when many append at once,
 //! the worker puts those that wait together into one transaction, so the cost is per group. What is
-//! committed lies in [`crate::fresh`] at first, and is put into the tables before they are read.
+//! committed lies in [`crate::fresh`] at first, and is put into the tables before they are listed or counted.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -76,9 +76,8 @@ pub(crate) fn empty_log(connection: &Connection) -> Outcome<bool> {
 
 fn set_up(connection: &Connection, role: Role, durability: Durability) -> Outcome<()> {
     // A batch of records touches thousands of index pages. A long log lets those that several
-    // batches touch be copied back once: 16,400 records a second on 200,000, not 8,700 to 13,600. The
-    // ledger writes the same few index pages with every entry; whoever fills its log copies it back and
-    // waits for the disk, and that is one read in a thousand, not one in two hundred.
+    // batches touch be copied back once: 16,400 records a second on 200,000, not 8,700 to 13,600. Of
+    // the ledger's, whoever fills it copies it back and waits for the disk, which should be few reads.
     let (synchronous, log_pages) = match durability {
         Durability::Full => ("FULL", 65_536),
         Durability::Process => ("NORMAL", 4_000),
