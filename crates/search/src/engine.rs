@@ -10,7 +10,7 @@ use tantivy::IndexWriter;
 use tokio::sync::{Notify, watch};
 
 use crate::SearchError;
-use crate::index::{Expunge, Follower, Indexer, Opened, Place, Progress, expunge, let_go};
+use crate::index::{Expunge, Follower, Indexer, Opened, Place, Progress, expunge, gathering_due, let_go};
 use crate::rank::Counts;
 
 /// How often a started engine looks at the log without being told.
@@ -19,7 +19,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const RETRIES: usize = 3;
 /// How long an engine that ends, or failed, waits for its merges. Whoever writes next is kept out until they end.
 const MERGES_AT_END: Duration = Duration::from_secs(5);
-/// How long it is idle before it merges deleted passages away.
+/// How long it is idle before it merges deleted passages away, and many segments into one.
 const TIDY_AFTER: Duration = Duration::from_secs(30);
 
 /// The passage index of a store.
@@ -42,6 +42,8 @@ pub(crate) struct Core {
     is_stopping: AtomicBool,
     is_helping: AtomicBool,
     is_damaged: AtomicBool,
+    /// Whether purged passages are still in the files.
+    has_purged: AtomicBool,
     pub(crate) counts: Arc<Counts>,
 }
 
@@ -84,6 +86,7 @@ impl SearchEngine {
             is_stopping: AtomicBool::new(false),
             is_helping: AtomicBool::new(false),
             is_damaged: AtomicBool::new(false),
+            has_purged: AtomicBool::new(false),
             counts: Arc::default(),
         };
         Ok(Self { core: Arc::new(core), worker: Mutex::new(None) })
@@ -126,6 +129,18 @@ impl SearchEngine {
     /// How many passages are indexed, for tests and reports.
     pub fn passages(&self) -> u64 {
         self.core.opened().segments().searcher.num_docs()
+    }
+
+    /// Does what a started engine does when it was idle for a while: deleted passages are merged away, and many segments
+    /// into one.
+    pub async fn tidy(&self) -> Result<(), SearchError> {
+        self.apart(|core| async move { core.tidy().await.map(drop) }).await
+    }
+
+    /// Whether there is nothing an idle engine would merge, for benchmarks and tests.
+    #[doc(hidden)]
+    pub fn is_tidy(&self) -> Result<bool, SearchError> {
+        Ok(gathering_due(&self.core.opened().index.load_metas()?.segments).is_empty())
     }
 
     /// Runs work that blocks where it keeps nobody waiting.
@@ -213,12 +228,12 @@ impl Core {
                 }
             }
             if idle_since.is_some_and(|since| since.elapsed() > TIDY_AFTER) {
-                idle_since = None;
-                if let Some(writer) = &mut *self.writing.lock().await
-                    && let Err(error) = expunge(writer, Expunge::Worthwhile)
-                {
-                    tracing::warn!(%error, "deleted passages could not be merged away");
-                }
+                let is_tidy = self.tidy().await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "the search index could not be tidied");
+                    true
+                });
+                // What another merge or process held on to is looked at again.
+                idle_since = (!is_tidy).then(Instant::now);
             }
             // Whether it was nudged or waited long enough, it looks.
             let _ = tokio::time::timeout(LOOK_EVERY, self.nudged.notified()).await;
@@ -226,6 +241,42 @@ impl Core {
         if let Some(writer) = self.writing.lock().await.take() {
             let_go(writer, Some(MERGES_AT_END));
         }
+    }
+
+    /// Does what there is time for while nothing is written. Says whether that was nothing.
+    async fn tidy(&self) -> Result<bool, SearchError> {
+        let mut writing = self.writing.lock().await;
+        if let Some(writer) = &mut *writing {
+            let has_purged = self.has_purged.load(Ordering::SeqCst);
+            let what = if has_purged { Expunge::All } else { Expunge::Worthwhile };
+            if !expunge(writer, what)? {
+                return Ok(false);
+            }
+            self.has_purged.store(false, Ordering::SeqCst);
+        }
+        let opened = self.opened();
+        let due = gathering_due(&opened.index.load_metas()?.segments);
+        if due.is_empty() {
+            return Ok(true);
+        }
+        if writing.is_none() {
+            *writing = match opened.writer() {
+                // Another process writes, and tidies when it is idle.
+                Err(error) if error.is_locked() => None,
+                writer => Some(writer?),
+            };
+        }
+        // Not waited for: what comes meanwhile is written beside it, and found.
+        if let Some(writer) = &mut *writing {
+            drop(writer.merge(&due));
+        }
+        // Unless nobody else is here to see it through.
+        if !self.is_started.load(Ordering::SeqCst)
+            && let Some(writer) = writing.take()
+        {
+            let_go(writer, None);
+        }
+        Ok(false)
     }
 
     async fn catch_up(&self) -> Result<bool, SearchError> {
@@ -346,5 +397,9 @@ impl Follower for Core {
 
     fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::SeqCst)
+    }
+
+    fn left_purged(&self) {
+        self.has_purged.store(true, Ordering::SeqCst);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pdpp_evidence::Language;
 use pdpp_wire::RecordKey;
 use tantivy::columnar::{Column, ColumnIndex, StrColumn};
+use tantivy::directory::OwnedBytes;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::SegmentId;
 use tantivy::schema::{Field, Value as _};
@@ -48,6 +49,8 @@ pub(crate) struct Segments {
 pub(crate) struct Segment {
     pub(crate) reader: SegmentReader,
     pub(crate) lengths: FieldNormReader,
+    /// The same lengths as the numbers the index has for them.
+    length_ids: OwnedBytes,
     /// The dictionary and postings of stems.
     pub(crate) text: Arc<InvertedIndexReader>,
     /// Those of words as written.
@@ -135,6 +138,10 @@ impl Segment {
         };
         Ok(Self {
             lengths: reader.get_fieldnorms_reader(layout.text)?,
+            length_ids: match reader.fieldnorms_readers().get_inner_file().open_read(layout.text) {
+                Some(file) => file.read_bytes()?,
+                None => OwnedBytes::empty(),
+            },
             text: reader.inverted_index(layout.text)?,
             surface: reader.inverted_index(layout.surface)?,
             places,
@@ -153,6 +160,11 @@ impl Segment {
             scope: columns.str("scope")?,
             reader: reader.clone(),
         })
+    }
+
+    /// Of each document the number the index has for its length.
+    pub(crate) fn length_ids(&self) -> &[u8] {
+        &self.length_ids
     }
 
     pub(crate) fn is_alive(&self, doc: DocId) -> bool {

@@ -47,6 +47,8 @@ pub(crate) trait Follower: Sync {
     fn reached(&self, progress: &Progress);
     /// Whether to leave the rest for another time.
     fn is_stopping(&self) -> bool;
+    /// What was purged is still in the files, because merges stood in the way.
+    fn left_purged(&self);
 }
 
 type Pending = BTreeMap<StreamPlace, BTreeSet<RecordKey>>;
@@ -78,10 +80,11 @@ impl<'a> Indexer<'a> {
             self.commit()?;
         }
         self.follower.reached(&self.progress);
-        if self.purged && !expunge(self.writer, Expunge::All)? {
-            tracing::warn!("purged passages are still being merged away");
-        }
         if self.purged {
+            if !expunge(self.writer, Expunge::All)? {
+                tracing::warn!("purged passages are still being merged away");
+                self.follower.left_purged();
+            }
             self.opened.refresh()?;
         }
         Ok(any)

@@ -42,6 +42,13 @@ pub(crate) struct Placed<'a> {
 }
 
 impl<'a> Answer<'a> {
+    /// The first records of all, and those that tie with the last.
+    pub(crate) fn page(&self, most: usize) -> Vec<Placed<'a>> {
+        let mut placed = Vec::new();
+        self.place_after(&mut placed, 0..self.credits.records.len(), most);
+        placed
+    }
+
     /// Puts records after those that are placed already, until there are so many and all that tie with the last.
     pub(crate) fn place_after(&self, placed: &mut Vec<Placed<'a>>, records: Range<usize>, most: usize) {
         let next = records.map(|index| self.place(index));

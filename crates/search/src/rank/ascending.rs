@@ -28,6 +28,11 @@ impl Ascending {
 
     /// Goes on to a passage, or to the first after it; says whether the word is in it.
     pub(crate) fn go_to(&mut self, doc: DocId) -> bool {
+        self.go_to_or_after(doc) == doc
+    }
+
+    /// Goes on to a passage, or to the first after it, and says which that is.
+    pub(crate) fn go_to_or_after(&mut self, doc: DocId) -> DocId {
         if doc > self.last {
             self.at = self.blocks.seek(doc);
             self.last = last_of(&self.blocks);
@@ -42,7 +47,7 @@ impl Ascending {
                 }
             }
         }
-        self.blocks.doc(self.at) == doc
+        self.blocks.doc(self.at)
     }
 }
 

@@ -6,11 +6,14 @@
 //! would reward chatter. Only where the grant shows whole stretches of threads.
 
 use super::View;
+use super::borrowers::Borrowers;
 use super::credit::Credits;
 use super::filter::Filter;
 use super::groups::Group;
+use super::settled::Outsiders;
 use super::top::tie;
 use crate::SearchError;
+use crate::segments::DocAt;
 
 /// What a neighbour's word counts, by distance.
 const WORTH: [f64; 4] = [0.5, 0.4, 0.3, 0.2];
@@ -21,16 +24,61 @@ const LENDERS: usize = 24;
 struct Loan {
     lender: usize,
     to: (usize, u64),
+    /// One of its documents.
+    at: DocAt,
     worth: f64,
+    /// Whether it may be a hit.
+    is_admitted: bool,
 }
 
+impl Loan {
+    /// What is lent of a group.
+    fn of(&self, credits: &Credits, group: usize, most: f64) -> f64 {
+        self.worth * credits.own(self.lender)[group].min(most)
+    }
+}
+
+/// Lends to every neighbour of the best of so many first records, or only to those that could come to this much.
 pub(crate) fn lend(
     view: &View<'_>,
     groups: &[Group],
     filter: &Filter,
-    credits: &mut Credits,
+    (credits, first): (&mut Credits, usize),
+    least: Option<(&Outsiders, f64)>,
 ) -> Result<(), SearchError> {
-    let mut lenders: Vec<_> = (0..credits.records.len())
+    let loans = loans(view, filter, (credits, first));
+    let mut admitted: Vec<_> = loans.iter().filter(|loan| loan.is_admitted).collect();
+    let borrowers = match least {
+        None => admitted.into_iter().map(|loan| (loan.to.0, loan.at)).collect(),
+        Some((outsiders, least)) => {
+            admitted.retain(|loan| credits.find(loan.to.0, loan.to.1).is_none());
+            admitted.sort_unstable_by_key(|loan| (loan.at.number(), loan.to.0));
+            let mut borrowers = Borrowers::new(groups.len());
+            for loan in admitted {
+                let lent = groups.iter().enumerate();
+                let lent = lent.map(|(number, group)| loan.of(credits, number, group.idf));
+                borrowers.add(loan.to, loan.at, lent);
+            }
+            borrowers.worthwhile(view, groups, outsiders, least)?
+        }
+    };
+    let found = credits.records.len();
+    credits.add(view, groups, &borrowers)?;
+    for loan in loans {
+        let Some(borrower) = credits.find(loan.to.0, loan.to.1) else { continue };
+        for (number, group) in groups.iter().enumerate() {
+            let lent = loan.of(credits, number, group.idf);
+            credits.lend(borrower, number, lent);
+        }
+    }
+    // Whom no loan brings anything was not among the best, and is not now.
+    credits.leave_out_unlent(found);
+    Ok(())
+}
+
+/// Who would be lent to by the best records.
+fn loans(view: &View<'_>, filter: &Filter, (credits, first): (&Credits, usize)) -> Vec<Loan> {
+    let mut lenders: Vec<_> = (0..first)
         .filter(|index| view.scopes.parts[credits.records[*index].part].follows_threads)
         .filter(|index| credits.records[*index].own_total > 0.0)
         .collect();
@@ -43,7 +91,7 @@ pub(crate) fn lend(
         lenders.select_nth_unstable_by(LENDERS, order);
     }
     lenders.truncate(LENDERS);
-    let (mut loans, mut borrowers) = (Vec::new(), Vec::new());
+    let mut loans = Vec::with_capacity(lenders.len() * WORTH.len() * 2);
     let both_ways =
         |lender: usize| [true, false].map(|backwards| (lender, backwards, credits.records[lender].at));
     let mut walks: Vec<_> = lenders.into_iter().flat_map(both_ways).collect();
@@ -59,25 +107,12 @@ pub(crate) fn lend(
                 return false;
             }
             *at = found;
-            loans.push(Loan { lender: *lender, to: (part, number), worth });
-            if filter.admits(view, found, part) {
-                borrowers.push((part, found));
-            }
+            let is_admitted = filter.admits(view, found, part);
+            loans.push(Loan { lender: *lender, to: (part, number), at: found, worth, is_admitted });
             true
         });
     }
-    let found = credits.records.len();
-    credits.add(view, groups, &borrowers)?;
-    for loan in loans {
-        let Some(borrower) = credits.find(loan.to.0, loan.to.1) else { continue };
-        for (number, group) in groups.iter().enumerate() {
-            let lent = loan.worth * credits.own(loan.lender)[number].min(group.idf);
-            credits.lend(borrower, number, lent);
-        }
-    }
-    // Whom no loan brings anything was not among the best, and is not now.
-    credits.leave_out_unlent(found);
-    Ok(())
+    loans
 }
 
 /// What could be lent to a record that has none of the words: for each group what the best lender has of it.

@@ -42,7 +42,9 @@ impl<'a> Lookup<'a> {
                 continue;
             };
             let mut list = Ascending::new(blocks);
-            for index in here {
+            let bits = term.presence.known(number);
+            let may_have = |index: &&usize| bits.is_none_or(|bits| bits.may_have(self.docs[**index].doc));
+            for index in here.iter().filter(may_have) {
                 if let Some(times) = list.times(self.docs[*index].doc) {
                     found(*index, times);
                 }

@@ -9,6 +9,7 @@ mod allowed;
 mod answer;
 mod ascending;
 mod bonus;
+mod borrowers;
 mod candidates;
 mod context;
 mod counts;
@@ -19,6 +20,7 @@ mod groups;
 mod hits;
 mod lookup;
 mod phrase;
+mod presence;
 mod scopes;
 mod settled;
 mod spelling;
@@ -45,7 +47,9 @@ use self::candidates::{Candidates, Width};
 use self::credit::Credits;
 use self::groups::{Group, Groups};
 use self::hits::{LaterHits, PlacedHit, RankAll};
+use self::presence::Room;
 use self::scopes::FieldsBySegment;
+use self::settled::{Outsiders, is_settled};
 use self::terms::PlanTerm;
 use crate::SearchError;
 use crate::segments::{DocAt, SMALL, Segments};
@@ -58,6 +62,7 @@ pub(crate) struct View<'a> {
     counts: &'a Counts,
     /// By part and segment, the documents within the grant.
     allowed: Vec<Vec<OnceCell<Arc<Allowed>>>>,
+    pub(crate) room: Room,
     passages: u64,
 }
 
@@ -81,6 +86,15 @@ enum Depth {
     /// So many at least, if there are.
     First(usize),
     All,
+}
+
+impl Depth {
+    fn wanted(self) -> Option<usize> {
+        match self {
+            Self::First(wanted) => Some(wanted),
+            Self::All => None,
+        }
+    }
 }
 
 /// Hits in order.
@@ -159,11 +173,7 @@ fn find(
     let verbatim = bonus::verbatim(&view, clauses, whole.as_deref())?;
     let bonuses = bonus::Bonuses { verbatim, time: bonus::NamedTime::of(clauses) };
     let whole = whole.unwrap_or_default();
-    let wanted = match depth {
-        Depth::First(wanted) => Some(wanted),
-        Depth::All => None,
-    };
-    for width in Width::of(wanted, postings) {
+    for width in Width::of(depth.wanted(), postings) {
         let candidates = Candidates::find(&view, &groups, &bonuses.verbatim, &whole, order, width)?;
         let (view, groups, bonuses) = (&view, &groups, &bonuses);
         let ranked = Ranked { view, groups, candidates, bonuses, order, explain: search.explain, pace };
@@ -186,6 +196,15 @@ enum Reached {
     Long,
 }
 
+/// What could be had before all neighbours were scored.
+enum Early {
+    /// The hits that were wanted; there may be more.
+    Page(Vec<PlacedHit>),
+    None,
+    /// What neighbours are found by has to be made first.
+    Long,
+}
+
 /// Everything a ranking is made of.
 struct Ranked<'a> {
     view: &'a View<'a>,
@@ -205,27 +224,21 @@ impl Ranked<'_> {
         let counts = self.counts(&credits);
         let is_complete = candidates.is_complete && counts.iter().sum::<u64>() <= MAX_HITS as u64;
         let found = credits.records.len();
+        let reached = |(hits, is_all)| Found { hits, is_all, is_complete, counts, ..Found::default() };
         // By time, a record that only stands near a match is no answer.
         let lends =
             self.order == SearchOrder::Relevance && view.scopes.parts.iter().any(|part| part.follows_threads);
-        let first = match depth {
-            Depth::First(wanted) if !self.explain || !lends => self.first(&credits, found, wanted, lends),
-            _ => None,
-        };
-        if let Some((hits, is_all)) = first {
-            return Ok(Reached::All(Found { hits, is_all, is_complete, counts, ..Found::default() }));
-        }
-        if lends && self.pace == Pace::Short && !view.segments.find_at_once() {
-            return Ok(Reached::Long);
-        }
         if lends {
-            context::lend(view, groups, &candidates.filter, &mut credits)?;
+            let wanted = depth.wanted().filter(|_| !self.explain);
+            match self.with_few_loans(&mut credits, found, wanted)? {
+                Early::Page(hits) => return Ok(Reached::All(reached((hits, false)))),
+                Early::Long => return Ok(Reached::Long),
+                Early::None => context::lend(view, groups, &candidates.filter, (&mut credits, found), None)?,
+            }
         }
         let ranked = credits.records.len();
-        if let Depth::First(wanted) = depth
-            && let Some((hits, is_all)) = self.first(&credits, found, wanted, false)
-        {
-            return Ok(Reached::All(Found { hits, is_all, is_complete, counts, ..Found::default() }));
+        if let Some(first) = depth.wanted().and_then(|wanted| self.first(&credits, found, wanted)) {
+            return Ok(Reached::All(reached(first)));
         }
         if candidates.has_later && candidates.later.is_empty() {
             return Ok(Reached::NotAll);
@@ -237,33 +250,53 @@ impl Ranked<'_> {
         answer.place_after(&mut placed, ranked..credits.records.len(), MAX_HITS);
         placed.truncate(MAX_HITS);
         let hits = answer.hits(&placed, self.explain);
-        Ok(Reached::All(Found { hits, is_all: true, is_complete, counts, ..Found::default() }))
+        Ok(Reached::All(reached((hits, true))))
+    }
+
+    /// A whole page, if that can be had without scoring every neighbour. Hits are the same as after all were scored.
+    fn with_few_loans(
+        &self,
+        credits: &mut Credits,
+        found: usize,
+        wanted: Option<usize>,
+    ) -> Result<Early, SearchError> {
+        let Self { view, groups, candidates, .. } = self;
+        // Leaving copies out only lowers what the last hit has, so this is the most it can be.
+        let least = wanted.and_then(|wanted| self.answer(credits, found).score_at(wanted));
+        let outsiders = least.and_then(|_| Outsiders::of(&self.answer(credits, found), candidates));
+        let asked = wanted.zip(least).zip(outsiders);
+        if let Some(((wanted, least), outsiders)) = &asked {
+            let answer = self.answer(credits, found);
+            if is_settled(&answer, outsiders, *least) {
+                let page = answer.page(*wanted);
+                let score = page.get(wanted - 1).map(|last| last.score);
+                if score.is_some_and(|score| is_settled(&answer, outsiders, score)) {
+                    return Ok(Early::Page(answer.hits(&page, self.explain)));
+                }
+            }
+        }
+        if self.pace == Pace::Short && !view.segments.find_at_once() {
+            return Ok(Early::Long);
+        }
+        if let Some(((wanted, least), outsiders)) = &asked {
+            let few = Some((outsiders, *least));
+            context::lend(view, groups, &candidates.filter, (&mut *credits, found), few)?;
+            let answer = self.answer(credits, found);
+            let page = answer.page(*wanted);
+            // Whoever was left out has less than this.
+            if page.get(wanted - 1).is_some_and(|last| last.score >= *least) {
+                return Ok(Early::Page(answer.hits(&page, self.explain)));
+            }
+        }
+        Ok(Early::None)
     }
 
     /// The first hits and whether there are no more, if the first candidates have so many that nothing can change.
-    fn first(
-        &self,
-        credits: &Credits,
-        found: usize,
-        wanted: usize,
-        is_lent_later: bool,
-    ) -> Option<(Vec<PlacedHit>, bool)> {
+    fn first(&self, credits: &Credits, found: usize, wanted: usize) -> Option<(Vec<PlacedHit>, bool)> {
         let answer = self.answer(credits, found);
-        let is_settled =
-            |last: Option<f64>| last.is_some_and(|last| settled::is_settled(&answer, &self.candidates, last));
-        // Leaving copies out only lowers what the last hit has, so this much can be known before they are found.
-        if is_lent_later && !is_settled(answer.score_at(wanted)) {
-            return None;
-        }
-        let mut placed = Vec::new();
-        answer.place_after(&mut placed, 0..credits.records.len(), wanted);
-        let is_all = placed.len() < wanted;
-        let is_settled = if is_lent_later {
-            is_settled(placed.get(wanted - 1).map(|placed| placed.score))
-        } else {
-            !is_all || !self.candidates.has_later
-        };
-        is_settled.then(|| (answer.hits(&placed, self.explain), is_all))
+        let page = answer.page(wanted);
+        let is_all = page.len() < wanted;
+        (!is_all || !self.candidates.has_later).then(|| (answer.hits(&page, self.explain), is_all))
     }
 
     fn answer<'c>(&'c self, credits: &'c Credits, found: usize) -> Answer<'c> {
@@ -308,7 +341,7 @@ impl<'a> View<'a> {
         let known: Vec<_> = segments.all().iter().map(in_segment).collect::<Result<_, _>>()?;
         let fields = known.iter().map(|scopes| FieldsBySegment::of(scopes)).collect();
         let allowed = vec![vec![OnceCell::new(); segments.all().len()]; scopes.parts.len()];
-        let mut view = Self { segments, scopes, fields, counts, allowed, passages: 0 };
+        let mut view = Self { segments, scopes, fields, counts, allowed, room: Room::default(), passages: 0 };
         for part in 0..view.scopes.parts.len() {
             // The fullest field of a part tells how many records it has; the others repeat them.
             let mut most = 0;
@@ -317,7 +350,7 @@ impl<'a> View<'a> {
             {
                 let term = Term::from_field_text(view.segments.layout.scope, &field.scope);
                 let infos = known.iter().map(|scopes| scopes[index].info.clone()).collect();
-                most = most.max(view.count(&PlanTerm { field: index, term, infos, is_typed: false })?);
+                most = most.max(view.count(&PlanTerm::of(index, term, infos))?);
             }
             view.passages += most;
         }

@@ -8,8 +8,11 @@ use super::View;
 use crate::SearchError;
 use crate::segments::DocAt;
 
-/// One word of a phrase: any of its forms.
-struct Slot(Vec<SegmentPostings>);
+/// One word of a phrase: any of its forms, and where it stands in the document that is looked at.
+struct Slot {
+    forms: Vec<SegmentPostings>,
+    positions: Vec<u32>,
+}
 
 /// The documents of one field of the plan, within its grant, that have the words in order and next to each
 /// other, and how often. Only `among` is looked at, in order, if there is such a list.
@@ -31,7 +34,7 @@ pub(crate) fn phrase_docs(
         if postings.is_empty() {
             return Ok(Vec::new());
         }
-        slots.push(Slot(postings));
+        slots.push(Slot { forms: postings, positions: Vec::new() });
     }
     let mut by_size: Vec<_> = (0..slots.len()).collect();
     by_size.sort_by_key(|slot| slots[*slot].size());
@@ -66,52 +69,54 @@ pub(crate) fn phrase_docs(
     Ok(found)
 }
 
+/// How often the words stand next to each other in a document that has all of them.
 fn adjacent(slots: &mut [Slot], doc: DocId) -> u32 {
-    let mut starts: Vec<u32> = Vec::new();
-    for (offset, slot) in (0_u32..).zip(slots) {
-        let positions = slot.positions(doc);
-        if offset == 0 {
-            starts = positions;
-        } else {
-            starts.retain(|start| positions.binary_search(&(start + offset)).is_ok());
-        }
+    for slot in slots.iter_mut() {
+        slot.read_positions(doc);
     }
-    u32::try_from(starts.len()).unwrap_or(u32::MAX)
+    let Some((first, others)) = slots.split_first() else { return 0 };
+    let stands = |start: &&u32| {
+        let mut others = (1_u32..).zip(others);
+        others.all(|(offset, slot)| slot.positions.binary_search(&(*start + offset)).is_ok())
+    };
+    u32::try_from(first.positions.iter().filter(stands).count()).unwrap_or(u32::MAX)
 }
 
 impl Slot {
     fn size(&self) -> u64 {
-        self.0.iter().map(|postings| u64::from(postings.doc_freq())).sum()
+        self.forms.iter().map(|postings| u64::from(postings.doc_freq())).sum()
     }
 
     fn doc(&self) -> DocId {
-        self.0.iter().map(SegmentPostings::doc).min().unwrap_or(TERMINATED)
+        self.forms.iter().map(SegmentPostings::doc).min().unwrap_or(TERMINATED)
     }
 
     /// The first document after this one.
     fn after(&mut self, doc: DocId) -> DocId {
-        for postings in self.0.iter_mut().filter(|postings| postings.doc() == doc) {
+        for postings in self.forms.iter_mut().filter(|postings| postings.doc() == doc) {
             postings.advance();
         }
         self.doc()
     }
 
     fn seek(&mut self, doc: DocId) -> bool {
-        for postings in self.0.iter_mut().filter(|postings| postings.doc() < doc) {
+        for postings in self.forms.iter_mut().filter(|postings| postings.doc() < doc) {
             postings.seek(doc);
         }
-        self.0.iter().any(|postings| postings.doc() == doc)
+        self.forms.iter().any(|postings| postings.doc() == doc)
     }
 
-    /// Where the word stands in the document, in order.
-    fn positions(&mut self, doc: DocId) -> Vec<u32> {
-        let (mut all, mut some) = (Vec::new(), Vec::new());
-        for postings in self.0.iter_mut().filter(|postings| postings.doc() == doc) {
-            postings.positions(&mut some);
-            all.append(&mut some);
+    /// Reads where the word stands in the document, in order.
+    fn read_positions(&mut self, doc: DocId) {
+        self.positions.clear();
+        let mut is_in_order = true;
+        for postings in self.forms.iter_mut().filter(|postings| postings.doc() == doc) {
+            is_in_order = self.positions.is_empty();
+            postings.append_positions_with_offset(0, &mut self.positions);
         }
-        all.sort_unstable();
-        all.dedup();
-        all
+        if !is_in_order {
+            self.positions.sort_unstable();
+            self.positions.dedup();
+        }
     }
 }

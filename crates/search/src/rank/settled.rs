@@ -3,7 +3,8 @@
 //! Finding the neighbours of the best records takes longer than everything before it, and on most pages they have
 //! no place: a record that only stands near a match counts half as much as the match. So the most that loans could
 //! come to is reckoned first, from above, and where that is less than what the last hit of the page has, no
-//! neighbour is looked up until another page is asked for.
+//! neighbour is looked up until another page is asked for. Where it is not, the same is reckoned for each neighbour
+//! before it is scored.
 
 use super::answer::{AUTHOR, Answer};
 use super::candidates::{Candidates, LIMIT};
@@ -11,13 +12,59 @@ use super::context::most_lent;
 use super::credit::most_share;
 use super::groups::{Group, Matches};
 
-/// Whether the first hits stay as they are, whatever is lent, if the last of them has this score.
-pub(crate) fn is_settled(answer: &Answer<'_>, candidates: &Candidates, last: f64) -> bool {
-    if !answer.bonuses.time.is_none() {
-        return false;
+/// Below what score a record surely is, whatever rounding did.
+const SURELY: f64 = 1.0 - 1e-9;
+
+/// What records can have that are not among the first candidates.
+pub(crate) struct Outsiders {
+    /// The most each group gives one that has it.
+    own: Vec<f64>,
+    /// What is multiplied with that at most.
+    factor: f64,
+}
+
+impl Outsiders {
+    /// `None` where the time of a record decides as well.
+    pub(crate) fn of(answer: &Answer<'_>, candidates: &Candidates) -> Option<Self> {
+        if !answer.bonuses.time.is_none() {
+            return None;
+        }
+        let is_named = answer.groups.iter().any(|group| group.is_name);
+        let author = if is_named { 1.0 + AUTHOR } else { 1.0 };
+        let all = candidates.is_complete && !candidates.has_later;
+        let most = |group: &Group| {
+            if all || !group.scores() { 0.0 } else { own(answer, group, candidates.threshold) }
+        };
+        let own = answer.groups.iter().map(most).collect();
+        // The query as it was typed is looked for in all that has every word.
+        Some(Self { own, factor: author * answer.bonuses.verbatim.factor_of_others() })
     }
+
+    /// Whether one that has these groups, and is lent so much of each, surely has less than this.
+    pub(crate) fn is_less(&self, has: impl Fn(usize) -> bool, lent: &[f64], least: f64) -> bool {
+        let own = |group: usize| if has(group) { self.own[group] } else { 0.0 };
+        let total: f64 = lent.iter().enumerate().map(|(group, lent)| lent.max(own(group))).sum();
+        total * self.factor < least * SURELY
+    }
+
+    /// The most any can have that is lent something, if no more than this is lent of each group.
+    fn most(&self, groups: &[Group], lent: &[f64]) -> f64 {
+        let (mut total, mut least_gain) = (0.0, f64::MAX);
+        for ((_, own), lent) in
+            groups.iter().zip(&self.own).zip(lent).filter(|((group, _), _)| group.scores())
+        {
+            total += f64::max(*own, *lent);
+            least_gain = f64::min(least_gain, (own - lent).max(0.0));
+        }
+        // At least one of its words is lent.
+        (total - least_gain).max(0.0) * self.factor
+    }
+}
+
+/// Whether the first hits stay as they are, whatever is lent, if the last of them has this score.
+pub(crate) fn is_settled(answer: &Answer<'_>, outsiders: &Outsiders, last: f64) -> bool {
     let most = most_lent(answer.groups, answer.credits);
-    let threshold = last * (1.0 - 1e-9);
+    let threshold = last * SURELY;
     let is_still = |record: usize| {
         let own = answer.credits.own(record);
         let is_worth = own.iter().zip(&most).all(|(own, lent)| lent <= own);
@@ -26,22 +73,7 @@ pub(crate) fn is_settled(answer: &Answer<'_>, candidates: &Candidates, last: f64
             total * answer.factor(&answer.credits.records[record]) < threshold
         }
     };
-    outsider(answer, candidates, &most) < threshold && (0..answer.credits.records.len()).all(is_still)
-}
-
-/// The most a record can have that is not among the first candidates, if it is lent anything.
-fn outsider(answer: &Answer<'_>, candidates: &Candidates, most: &[f64]) -> f64 {
-    let is_named = answer.groups.iter().any(|group| group.is_name);
-    let author = if is_named { 1.0 + AUTHOR } else { 1.0 };
-    let all = candidates.is_complete && !candidates.has_later;
-    let (mut total, mut least_gain) = (0.0, f64::MAX);
-    for (group, lent) in answer.groups.iter().zip(most).filter(|(group, _)| group.scores()) {
-        let own = if all { 0.0 } else { own(answer, group, candidates.threshold) };
-        total += f64::max(own, *lent);
-        least_gain = f64::min(least_gain, (own - lent).max(0.0));
-    }
-    // At least one of its words is lent; and the query as it was typed is looked for in all that has every word.
-    (total - least_gain).max(0.0) * author * answer.bonuses.verbatim.factor_of_others()
+    outsiders.most(answer.groups, &most) < threshold && (0..answer.credits.records.len()).all(is_still)
 }
 
 /// The most a word can count for a record of which each passage has this much at most in the wide pass.

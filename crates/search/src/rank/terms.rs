@@ -5,6 +5,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, InvertedIndexReader, Term};
 
 use super::View;
+use super::presence::Presence;
 use crate::SearchError;
 use crate::segments::Segment;
 
@@ -18,6 +19,7 @@ pub(crate) struct PlanTerm {
     pub(crate) infos: Vec<Option<TermInfo>>,
     /// Whether it is the word as it was typed.
     pub(crate) is_typed: bool,
+    pub(crate) presence: Presence,
 }
 
 impl PlanTerm {
@@ -29,7 +31,12 @@ impl PlanTerm {
                 None => segment.reader.inverted_index(term.field())?.get_term_info(&term)?,
             });
         }
-        Ok(Self { field, term, infos, is_typed: false })
+        Ok(Self::of(field, term, infos))
+    }
+
+    pub(crate) fn of(field: usize, term: Term, infos: Vec<Option<TermInfo>>) -> Self {
+        let presence = Presence::new(infos.len());
+        Self { field, term, infos, is_typed: false, presence }
     }
 
     pub(crate) fn is_nowhere(&self) -> bool {

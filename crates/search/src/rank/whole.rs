@@ -45,13 +45,35 @@ fn starting(view: &View<'_>, group: &Group, number: usize) -> Result<Vec<(DocId,
         }
         Matches::Terms(terms) => {
             for term in terms {
+                let before = docs.len();
                 term.for_each_doc(view, number, |doc| docs.push((doc, term.field)))?;
+                merge(&mut docs, before);
             }
+            return Ok(docs);
         }
     }
     docs.sort_unstable();
     docs.dedup();
     Ok(docs)
+}
+
+/// Puts two lists, each in order, that lie one after the other in order as one, each entry once.
+fn merge<T: Ord + Copy>(both: &mut Vec<T>, second: usize) {
+    if second == 0 || second == both.len() {
+        return;
+    }
+    let first = both[..second].to_vec();
+    let mut first = first.into_iter().peekable();
+    let second = both.split_off(second);
+    both.clear();
+    for one in second {
+        while let Some(before) = first.next_if(|before| *before < one) {
+            both.push(before);
+        }
+        first.next_if_eq(&one);
+        both.push(one);
+    }
+    both.extend(first);
 }
 
 /// Keeps those that have another group as well.
@@ -71,12 +93,13 @@ fn retain(
                 if docs.is_empty() {
                     break;
                 }
+                let bits = term.present(view, number, docs.len() as u64)?;
                 let Some(blocks) = term.blocks(view, number, IndexRecordOption::Basic)? else { continue };
                 let mut list = Ascending::new(blocks);
-                for ((doc, _), has) in
-                    docs.iter().zip(&mut has).filter(|((_, field), _)| *field == term.field)
-                {
-                    *has |= list.go_to(*doc);
+                for ((doc, field), has) in docs.iter().zip(&mut has) {
+                    if *field == term.field && !*has && bits.is_none_or(|bits| bits.may_have(*doc)) {
+                        *has = list.go_to(*doc);
+                    }
                 }
             }
             let mut has = has.into_iter();
@@ -84,4 +107,25 @@ fn retain(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lists_become_one_in_order() {
+        for (first, second) in [
+            (vec![], vec![]),
+            (vec![1], vec![]),
+            (vec![], vec![2]),
+            (vec![1, 4, 6], vec![2, 4, 9]),
+            (vec![7, 8], vec![1, 2]),
+        ] {
+            let mut both = [first.clone(), second.clone()].concat();
+            merge(&mut both, first.len());
+            let expected: std::collections::BTreeSet<u32> = first.into_iter().chain(second).collect();
+            assert_eq!(both, expected.into_iter().collect::<Vec<_>>());
+        }
+    }
 }

@@ -15,6 +15,7 @@ use tantivy::schema::IndexRecordOption;
 
 use super::View;
 use super::ascending::Ascending;
+use super::presence::Bits;
 use super::terms::PlanTerm;
 use super::top::{Ties, Top};
 use crate::SearchError;
@@ -44,12 +45,14 @@ pub(crate) fn offer_best(
     for field in 0..view.scopes.fields.len() {
         // A passage is of one field, so it has only words of one.
         let words = Words::of(view, terms, field);
+        let mut in_order: Vec<_> = (0..words.0.len()).collect();
+        in_order.sort_unstable_by_key(|index| words.0[*index].place);
         for scanned in 0..words.0.len() {
             if words.0[scanned].with_rest < top.threshold() * (1.0 - SLACK) {
                 break;
             }
             for (number, range) in ranges.iter().enumerate().filter(|(_, range)| !range.is_empty()) {
-                if let Some(mut scan) = Scan::new(view, number, &words.0, scanned)? {
+                if let Some(mut scan) = Scan::new(view, number, (&words.0, &in_order), scanned, range)? {
                     scan.offer(range, top, &admits)?;
                 }
             }
@@ -107,21 +110,25 @@ struct Scan<'a> {
     view: &'a View<'a>,
     number: usize,
     words: &'a [Word<'a>],
+    /// The words' places in that list, in the query's order.
+    in_order: &'a [usize],
     scanned: usize,
     blocks: BlockSegmentPostings,
+    /// About how many passages are looked up.
+    lookups: u64,
     /// The lists of the other words, opened when one is looked up.
-    others: Vec<Other>,
-    /// What each word gives the passage that is looked at, in the query's order.
-    shares: Vec<f64>,
-    lengths: &'a FieldNormReader,
+    others: Vec<Other<'a>>,
+    /// How often each other word occurs in the passage that is looked at, as far as it was looked up.
+    times: Vec<u32>,
+    lengths: &'a [u8],
     norms: &'static Norms,
 }
 
 /// A list in which passages are looked up, in their order.
-enum Other {
+enum Other<'a> {
     Unopened,
     Nowhere,
-    Open(Box<Ascending>),
+    Open(Option<&'a Bits>, Box<Ascending>),
 }
 
 impl<'a> Scan<'a> {
@@ -129,19 +136,26 @@ impl<'a> Scan<'a> {
     fn new(
         view: &'a View<'_>,
         number: usize,
-        words: &'a [Word<'a>],
+        (words, in_order): (&'a [Word<'a>], &'a [usize]),
         scanned: usize,
+        range: &Range<DocId>,
     ) -> Result<Option<Self>, SearchError> {
         let blocks = words[scanned].term.blocks(view, number, IndexRecordOption::WithFreqs)?;
+        let segment = &view.segments.all()[number];
+        let rows = segment.reader.max_doc().max(1);
+        let share =
+            |listed: u32| u64::from(listed) * u64::from(range.end.min(rows).saturating_sub(range.start));
         let scan = blocks.map(|blocks| Self {
             view,
             number,
             words,
+            in_order,
             scanned,
+            lookups: share(blocks.doc_freq()) / u64::from(rows),
             blocks,
             others: words.iter().map(|_| Other::Unopened).collect(),
-            shares: vec![0.0; words.len()],
-            lengths: &view.segments.all()[number].lengths,
+            times: vec![0; words.len()],
+            lengths: segment.length_ids(),
             norms: Norms::all(),
         });
         Ok(scan)
@@ -161,9 +175,10 @@ impl<'a> Scan<'a> {
         let mut at = self.blocks.seek(range.start);
         loop {
             let (docs, times) = (self.blocks.docs(), self.blocks.freqs());
-            let has_enough = |(doc, times): (&DocId, &u32)| *times >= needed.of(lengths.fieldnorm_id(*doc));
-            let ahead = docs[at..].iter().zip(&times[at..]).position(has_enough);
-            let Some(found) = ahead.map(|ahead| at + ahead) else {
+            let length = docs.len().min(times.len());
+            let (docs, times) = (&docs[..length], &times[..length]);
+            let has_enough = |at: &usize| times[*at] >= needed.of(length_id(lengths, docs[*at]));
+            let Some(found) = (at..length).find(has_enough) else {
                 // Behind the last block stands an empty one.
                 if docs.last().is_none_or(|last| *last >= range.end) {
                     return Ok(());
@@ -192,47 +207,57 @@ impl<'a> Scan<'a> {
 
     /// What a passage has, if that may be so much and no rarer word is in it.
     fn score(&mut self, doc: DocId, times: u32, threshold: f64) -> Result<Option<f64>, SearchError> {
-        let norm = self.norms.of(self.lengths.fieldnorm_id(doc));
+        let norm = self.norms.of(length_id(self.lengths, doc));
         // What is known is added up in another order than what counts, so it may be less by a hair.
         let enough = threshold * (1.0 - SLACK);
         let words = self.words;
         let word = &words[self.scanned];
         let mut known = word.share(times, norm);
-        self.shares.fill(0.0);
-        self.shares[word.place] = known;
+        self.times[self.scanned] = times;
         for (index, word) in words.iter().enumerate().skip(self.scanned + 1) {
             if known + word.with_rest < enough {
                 return Ok(None);
             }
-            if let Some(times) = self.times(index, doc)? {
-                let share = word.share(times, norm);
-                self.shares[word.place] = share;
-                known += share;
+            self.times[index] = self.look_up(index, doc)?;
+            if self.times[index] > 0 {
+                known += word.share(self.times[index], norm);
             }
         }
         if known < enough {
             return Ok(None);
         }
         for index in 0..self.scanned {
-            if self.times(index, doc)?.is_some() {
+            if self.look_up(index, doc)? > 0 {
                 return Ok(None);
             }
         }
-        let score = self.shares.iter().sum();
+        // The words before this one were seen not to be there, and all others were looked up.
+        let found = self.in_order.iter().filter(|index| **index >= self.scanned && self.times[**index] > 0);
+        let score = found.map(|index| words[*index].share(self.times[*index], norm)).sum();
         Ok((score >= threshold).then_some(score))
     }
 
-    /// How often another word occurs in a passage, if it does.
-    fn times(&mut self, index: usize, doc: DocId) -> Result<Option<u32>, SearchError> {
-        let other = &mut self.others[index];
-        if matches!(other, Other::Unopened) {
-            let blocks =
-                self.words[index].term.blocks(self.view, self.number, IndexRecordOption::WithFreqs)?;
-            *other = blocks.map_or(Other::Nowhere, |blocks| Other::Open(Box::new(Ascending::new(blocks))));
+    /// How often another word occurs in a passage.
+    fn look_up(&mut self, index: usize, doc: DocId) -> Result<u32, SearchError> {
+        if matches!(self.others[index], Other::Unopened) {
+            self.others[index] = self.open(index)?;
         }
-        let Other::Open(open) = other else { return Ok(None) };
-        Ok(open.times(doc))
+        let Other::Open(bits, list) = &mut self.others[index] else { return Ok(0) };
+        let may_have = bits.is_none_or(|bits| bits.may_have(doc));
+        Ok(may_have.then(|| list.times(doc)).flatten().unwrap_or_default())
     }
+
+    fn open(&self, index: usize) -> Result<Other<'a>, SearchError> {
+        let term = self.words[index].term;
+        let bits = term.present(self.view, self.number, self.lookups)?;
+        let blocks = term.blocks(self.view, self.number, IndexRecordOption::WithFreqs)?;
+        Ok(blocks.map_or(Other::Nowhere, |blocks| Other::Open(bits, Box::new(Ascending::new(blocks)))))
+    }
+}
+
+/// The number the index has for a passage's length.
+fn length_id(lengths: &[u8], doc: DocId) -> u8 {
+    lengths.get(doc as usize).copied().unwrap_or_default()
 }
 
 /// How often a word has to occur in passages of each length to give so much.

@@ -160,3 +160,33 @@ async fn a_second_reader_sees_what_the_writer_committed() {
     let search = pdpp_store::Search { plan: &plan, query: &query, only: None, explain: false };
     assert_eq!(reader.rank(search).await.unwrap().hits.counts().iter().sum::<u64>(), 2);
 }
+
+#[tokio::test]
+async fn an_idle_index_becomes_one_segment_with_the_same_answers() {
+    let home = tempfile::tempdir().unwrap();
+    let archive = Archive::at(Place::Directory(home.path().join("search")), crate::support::store()).await;
+    let all: Vec<_> =
+        (0..400).map(|n| message(&format!("m{n}"), 1 + n % 28, &format!("ferry number {n}"))).collect();
+    for batch in all.chunks(100) {
+        archive.put(&archive.home, "messages", batch).await;
+        archive.engine.catch_up().await.unwrap();
+    }
+    archive.delete(&archive.home, "m7").await;
+    archive.engine.catch_up().await.unwrap();
+    assert!(!archive.engine.is_tidy().unwrap());
+    let before =
+        [archive.find("ferry").await, archive.find("number 7").await, archive.find("ferry 399").await];
+    archive.engine.tidy().await.unwrap();
+    assert!(archive.engine.is_tidy().unwrap());
+    let files = std::fs::read_dir(home.path().join("search")).unwrap().flatten();
+    let segments = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "store"));
+    assert_eq!(segments.count(), 1);
+    let after =
+        [archive.find("ferry").await, archive.find("number 7").await, archive.find("ferry 399").await];
+    assert_eq!(before, after);
+    // Nothing is left to do, and a message more does not make it write everything again.
+    archive.put(&archive.home, "messages", &[message("late", 2, "one more ferry")]).await;
+    archive.engine.catch_up().await.unwrap();
+    assert!(archive.engine.is_tidy().unwrap());
+    assert_eq!(archive.keys("one more ferry").await[0], "late");
+}

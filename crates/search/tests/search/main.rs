@@ -4,6 +4,7 @@
 
 mod cut;
 mod following;
+mod pages;
 mod pool;
 mod query;
 mod ranking;

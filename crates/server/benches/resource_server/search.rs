@@ -50,7 +50,7 @@ pub(crate) struct Index {
 }
 
 pub(crate) async fn measure(archive: &Archive) -> (Vec<Timing>, Index) {
-    archive.wait_for_index().await;
+    wait_until_tidy(archive).await;
     let fts = Fts::make(archive);
     let index = build(archive, fts.text_bytes).await;
     // The files the server itself reads, so that both search the same segments.
@@ -68,6 +68,23 @@ pub(crate) async fn measure(archive: &Archive) -> (Vec<Timing>, Index) {
         }
     }
     (timings, index)
+}
+
+/// Waits until the index has all that was loaded, and has merged what it merges when nothing comes any more. FTS5 is
+/// told to do the same.
+async fn wait_until_tidy(archive: &Archive) {
+    archive.wait_for_index().await;
+    let personal = Personal::open(&archive.directory).expect("the store opens");
+    let place = Place::Directory(archive.directory.join("search"));
+    let engine = SearchEngine::open(place, personal.store()).expect("the index opens");
+    for _ in 0..3_000 {
+        if engine.is_tidy().expect("the index can be read") {
+            // The server looks twice a second at what its index has become.
+            return tokio::time::sleep(Duration::from_secs(2)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the index does not come to rest");
 }
 
 /// Builds the index once more, beside the one that is asked.
@@ -89,7 +106,7 @@ async fn build(archive: &Archive, text_bytes: u64) -> Index {
 
 /// Searches and nothing else: of each query under each grant so many, and how long each took.
 pub(crate) async fn searches(archive: &Archive, count: usize, only: Option<&str>) {
-    archive.wait_for_index().await;
+    wait_until_tidy(archive).await;
     for (grant, token) in [("whole", &archive.client), ("narrow", &archive.narrow)] {
         for (query, ranks) in QUERIES {
             let name = format!("{query}, {grant} grant");
