@@ -1,8 +1,10 @@
 //! The index as one thing: open, kept up to date, asked.
 
+mod upkeep;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pdpp_store::Store;
 use pdpp_wire::SubjectId;
@@ -10,17 +12,13 @@ use tantivy::IndexWriter;
 use tokio::sync::{Notify, watch};
 
 use crate::SearchError;
-use crate::index::{Expunge, Follower, Indexer, Opened, Place, Progress, expunge, gathering_due, let_go};
+use crate::index::{Follower, Indexer, Opened, Place, Progress, gathering_due, let_go};
 use crate::rank::Counts;
 
-/// How often a started engine looks at the log without being told.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often a catch-up begins again when a merge took a file away under it.
 const RETRIES: usize = 3;
 /// How long an engine that ends, or failed, waits for its merges. Whoever writes next is kept out until they end.
 const MERGES_AT_END: Duration = Duration::from_secs(5);
-/// How long it is idle before it merges deleted passages away, and many segments into one.
-const TIDY_AFTER: Duration = Duration::from_secs(30);
 
 /// The passage index of a store.
 pub struct SearchEngine {
@@ -214,69 +212,6 @@ impl Core {
     pub(crate) fn call_for_rebuild(self: &Arc<Self>) {
         self.is_damaged.store(true, Ordering::SeqCst);
         self.call_indexer();
-    }
-
-    async fn keep_up(self: Arc<Self>) {
-        let mut idle_since = Some(Instant::now());
-        while !self.is_stopping.load(Ordering::SeqCst) {
-            match self.catch_up().await {
-                Ok(true) => idle_since = Some(Instant::now()),
-                Ok(false) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "the search index could not follow the log");
-                    self.is_damaged.store(error.is_damage(), Ordering::SeqCst);
-                }
-            }
-            if idle_since.is_some_and(|since| since.elapsed() > TIDY_AFTER) {
-                let is_tidy = self.tidy().await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "the search index could not be tidied");
-                    true
-                });
-                // What another merge or process held on to is looked at again.
-                idle_since = (!is_tidy).then(Instant::now);
-            }
-            // Whether it was nudged or waited long enough, it looks.
-            let _ = tokio::time::timeout(LOOK_EVERY, self.nudged.notified()).await;
-        }
-        if let Some(writer) = self.writing.lock().await.take() {
-            let_go(writer, Some(MERGES_AT_END));
-        }
-    }
-
-    /// Does what there is time for while nothing is written. Says whether that was nothing.
-    async fn tidy(&self) -> Result<bool, SearchError> {
-        let mut writing = self.writing.lock().await;
-        if let Some(writer) = &mut *writing {
-            let has_purged = self.has_purged.load(Ordering::SeqCst);
-            let what = if has_purged { Expunge::All } else { Expunge::Worthwhile };
-            if !expunge(writer, what)? {
-                return Ok(false);
-            }
-            self.has_purged.store(false, Ordering::SeqCst);
-        }
-        let opened = self.opened();
-        let due = gathering_due(&opened.index.load_metas()?.segments);
-        if due.is_empty() {
-            return Ok(true);
-        }
-        if writing.is_none() {
-            *writing = match opened.writer() {
-                // Another process writes, and tidies when it is idle.
-                Err(error) if error.is_locked() => None,
-                writer => Some(writer?),
-            };
-        }
-        // Not waited for: what comes meanwhile is written beside it, and found.
-        if let Some(writer) = &mut *writing {
-            drop(writer.merge(&due));
-        }
-        // Unless nobody else is here to see it through.
-        if !self.is_started.load(Ordering::SeqCst)
-            && let Some(writer) = writing.take()
-        {
-            let_go(writer, None);
-        }
-        Ok(false)
     }
 
     async fn catch_up(&self) -> Result<bool, SearchError> {
