@@ -1,68 +1,29 @@
 //! Finds the words of a query again in stored text, and the place where most of them stand together.
 //!
 //! An index may be stale, so what it claims is only a hint: a hit is proven by its words in the text as it is
-//! now. Function words count only where nothing else was asked for.
+//! now, and a phrase or a name only where its words stand next to each other. Function words count only where nothing
+//! else was asked for.
 
 use std::ops::Range;
 
-use crate::query::{Need, Query, What};
 use crate::scalars;
-use crate::words::{Finder, Language, WantedTerm, forms, language_of};
+use crate::words::{Language, language_of};
 
-/// The most matches that are looked at in one passage.
-const MAX_MATCHES: usize = 4_096;
+mod wanted;
+
+pub use wanted::Wanted;
+
 /// Words this near to each other are shown together.
 const NEAR_CHARS: usize = 200;
-
-/// The terms of a query, each with the clause it belongs to, ready to be looked for in many texts.
-#[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    finder: Finder,
-    /// The clause of each term.
-    clauses: Vec<usize>,
-}
 
 /// Where a query's words stand in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// In coordinates of the whole text: the place where most different words stand together first, the others
-    /// in their order. Never empty.
+    /// in their order. A phrase is one match. Never empty.
     pub matches: Vec<Range<usize>>,
     /// How many different clauses of the query they are.
     pub clauses: usize,
-}
-
-impl Wanted {
-    /// What a query wants to see. `instead` are words that were looked for in place of mistyped ones.
-    pub fn of<'q>(query: &'q Query, instead: &[String]) -> Self {
-        let mut terms: Vec<(WantedTerm<'_>, usize)> = Vec::new();
-        let asked = || query.clauses.iter().enumerate().filter(|(_, clause)| clause.need != Need::Without);
-        let content_alone = asked().any(|(_, clause)| !clause.stop);
-        for (index, clause) in asked().filter(|(_, clause)| !(content_alone && clause.stop)) {
-            let mut exact = |forms: &'q [String]| {
-                terms.extend(forms.iter().map(|term| (WantedTerm::Exact(term), index)));
-            };
-            match &clause.what {
-                What::Word { forms } => exact(forms),
-                What::Phrase(slots) => slots.iter().for_each(|slot| exact(slot)),
-                What::Compound { whole, parts } => {
-                    exact(std::slice::from_ref(whole));
-                    for part in parts {
-                        exact(part);
-                    }
-                }
-                What::Prefix { folded } => terms.push((WantedTerm::Prefix(folded), index)),
-            }
-        }
-        let instead: Vec<Vec<String>> = instead.iter().map(|word| forms(word)).collect();
-        for (forms, index) in instead.iter().zip(query.clauses.len()..) {
-            terms.extend(forms.iter().map(|form| (WantedTerm::Exact(form), index)));
-        }
-        Self {
-            finder: Finder::new(terms.iter().map(|(term, _)| *term)),
-            clauses: terms.iter().map(|(_, clause)| *clause).collect(),
-        }
-    }
 }
 
 /// Looks for the words in a stretch of a text, read as the index reads it; `None` when none is there.
@@ -81,16 +42,10 @@ pub fn prove(text: &str, passage: Range<usize>, known: Option<Language>, wanted:
 }
 
 fn prove_in(stretch: &str, start: usize, language: Language, wanted: &Wanted) -> Option<Proof> {
-    let found = wanted.finder.find(stretch, language, MAX_MATCHES);
-    let mut places: Vec<(Range<usize>, usize)> = found
-        .iter()
-        .map(|one| {
-            let range = start + one.start_chars as usize..start + one.end_chars as usize;
-            (range, wanted.clauses[one.term_index])
-        })
-        .collect();
-    places.sort_by_key(|(range, _)| (range.start, range.end));
-    places.dedup();
+    let mut places = wanted.find(stretch, language);
+    for (range, _) in &mut places {
+        *range = start + range.start..start + range.end;
+    }
     let (best, clauses) = densest(&places)?;
     let mut matches: Vec<_> = places.iter().map(|(range, _)| range.clone()).collect();
     let anchor = matches.remove(best);
@@ -130,7 +85,13 @@ mod tests {
 
     #[track_caller]
     fn check(query: &str, text: &str, expected: Expect) {
-        let wanted = Wanted::of(&parse(query), &[]);
+        check_instead(query, &[], text, expected);
+    }
+
+    #[track_caller]
+    fn check_instead(query: &str, instead: &[&str], text: &str, expected: Expect) {
+        let instead: Vec<_> = instead.iter().map(|used| (*used).to_owned()).collect();
+        let wanted = Wanted::of(&parse(query), &instead);
         let shown = match prove(text, 0..usize::MAX, None, &wanted) {
             None => "nothing".to_owned(),
             Some(proof) => {
@@ -153,6 +114,49 @@ mod tests {
     fn function_words_prove_nothing_beside_others() {
         check("what is the invoice", "This is the thing", expect!["nothing"]);
         check("to be or not to be", "to be or not", expect!["to | be | or | not of 4"]);
+    }
+
+    /// S1-R5-S1: what is shown for a phrase is the phrase.
+    #[test]
+    fn a_phrase_is_proven_where_its_words_stand_together() {
+        let text =
+            format!("The report is attached. {}Here is the Annual\nReports.", "Nothing yet. ".repeat(50));
+        check("\"the annual report\"", &text, expect!["the Annual\nReports of 1"]);
+        check("\"report the annual\"", &text, expect!["nothing"]);
+        check("\"annual report\" attached", &text, expect!["attached | Annual\nReports of 2"]);
+        check(
+            "\"to be or not to be\"",
+            "Not to be: or TO BE, or not to be?",
+            expect!["TO BE, or not to be of 1"],
+        );
+        check("\"a a\"", "a a a", expect!["a a | a a of 1"]);
+        check("\"寿司が好き\"", "彼は寿司が好きだ、寿司", expect!["寿司が好き of 1"]);
+        check("+\"annual report\"", "The report is annual", expect!["nothing"]);
+    }
+
+    /// S1-R5-S1: and for an address, a number or a name with signs, that one.
+    #[test]
+    fn a_name_is_proven_whole_or_by_its_parts_together() {
+        let text = "An example: b, c and a. Bob <bob@example.com>, bob at example com, Bob Example, com";
+        check("bob@example.com", text, expect!["bob@example.com | Bob Example, com of 1"]);
+        check("https://example.com/a?b=c", "a b c example.com/a", expect!["nothing"]);
+        check(
+            "https://example.com/a?b=c",
+            "a: https://example.com/a?b=c",
+            expect!["https://example.com/a?b=c of 1"],
+        );
+        check("INV-2034", "INV-2035 of 2034, inv 2034", expect!["inv 2034 of 1"]);
+        check("C++ #tag", "c, C++ and a tag", expect!["C++ | tag of 2"]);
+    }
+
+    #[test]
+    fn what_was_looked_for_word_by_word_is_proven_so() {
+        let text = "The report, annual and the like";
+        check_instead("\"the annual report\"", &["the annual report"], text, expect!["report | annual of 2"]);
+        check_instead("\"to the\"", &["to the"], "the end", expect!["the of 1"]);
+        check_instead("foo-bar", &["foo bar"], "a bar", expect!["bar of 1"]);
+        check_instead("\"annual report\"", &["other words"], text, expect!["nothing"]);
+        check_instead("anual", &["annual"], text, expect!["annual of 1"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 mod clauses;
+mod elision;
 mod pieces;
 mod stops;
 

@@ -9,6 +9,7 @@ use pdpp_store::{Ranking, Search, SearchIndex, StoreError};
 
 use crate::SearchError;
 use crate::engine::{Core, SearchEngine};
+use crate::error::caught;
 use crate::place::StreamPlace;
 use crate::rank::{Pace, rank};
 use crate::segments::Segments;
@@ -17,28 +18,18 @@ use crate::segments::Segments;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it looks at what another process has committed.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// How much of the log that is missing is looked at for whether it matters.
-const MAX_MISSING: u32 = 5_000;
 
 #[async_trait]
 impl SearchIndex for SearchEngine {
     async fn rank(&self, search: Search<'_>) -> Result<Ranking, StoreError> {
-        let is_current = self.core.wait_for(search.plan).await?;
-        let segments = self.core.opened().segments();
-        // The way to another thread and back costs as much as a short search.
-        let ranked = match rank(&segments, &self.core.counts, search, Pace::Short) {
-            Ok(None) => self.rank_apart(segments, search).await?,
-            done => done,
-        };
-        let ranked = ranked.map(Option::unwrap_or_default);
-        match ranked {
-            Ok(ranking) => Ok(Ranking { is_current, ..ranking }),
-            Err(error) if !error.is_damage() => Err(error.into()),
-            Err(error) => {
+        match self.try_rank(search).await {
+            Ok(ranking) => Ok(ranking),
+            Err(error) if error.is_damage() || self.is_damaged_by(&error).await => {
                 tracing::warn!(%error, "the search index is damaged and is rebuilt");
                 self.core.call_for_rebuild();
                 Ok(Ranking::default())
             }
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -48,24 +39,45 @@ impl SearchIndex for SearchEngine {
 }
 
 impl SearchEngine {
+    async fn try_rank(&self, search: Search<'_>) -> Result<Ranking, SearchError> {
+        let is_current = self.core.wait_for(search.plan).await?;
+        let segments = self.core.opened().segments();
+        // The way to another thread and back costs as much as a short search.
+        let ranked = match caught(|| rank(&segments, &self.core.counts, search, Pace::Short))? {
+            None => self.rank_apart(segments, search).await?,
+            done => done,
+        };
+        Ok(Ranking { is_current, ..ranked.unwrap_or_default() })
+    }
+
     /// Ranks where it keeps nobody else waiting.
     async fn rank_apart(
         &self,
         segments: Arc<Segments>,
         search: Search<'_>,
-    ) -> Result<Result<Option<Ranking>, SearchError>, StoreError> {
+    ) -> Result<Option<Ranking>, SearchError> {
         let (core, plan, query) = (self.core.clone(), search.plan.clone(), search.query.clone());
         let (only, explain) = (search.only.map(<[_]>::to_vec), search.explain);
         let ranked = tokio::task::spawn_blocking(move || {
             let search = Search { plan: &plan, query: &query, only: only.as_deref(), explain };
-            rank(&segments, &core.counts, search, Pace::Long)
+            caught(|| rank(&segments, &core.counts, search, Pace::Long))
         });
-        ranked.await.map_err(|stopped| StoreError::Backend(Box::new(stopped)))
+        ranked.await.unwrap_or(Err(SearchError::Panicked))
+    }
+
+    /// Whether a search that panicked did so because of the files.
+    async fn is_damaged_by(&self, error: &SearchError) -> bool {
+        let core = self.core.clone();
+        matches!(error, SearchError::Panicked)
+            && tokio::task::spawn_blocking(move || core.finds_damage()).await.unwrap_or_default()
     }
 }
 
 impl Core {
     /// Waits until the index has what the store holds now for a plan. Says whether it has.
+    ///
+    /// What came to other streams is neither waited for nor told: an owner who imports a large archive into one connection
+    /// is nothing to a reader of another.
     async fn wait_for(self: &Arc<Self>, plan: &SearchPlan) -> Result<bool, SearchError> {
         let head = self.store.log_head(plan.subject_id()).await?;
         if self.has(plan, head) {
@@ -75,46 +87,49 @@ impl Core {
         if self.has(plan, head) {
             return Ok(true);
         }
+        self.call_indexer();
+        let wanted = self.latest_of(plan).await?;
+        if self.has(plan, wanted) {
+            return Ok(true);
+        }
         let mut progress = self.progress();
-        let waited = tokio::time::timeout(PATIENCE, async {
+        let caught_up = tokio::time::timeout(PATIENCE, async {
             loop {
                 self.call_indexer();
                 // Whether something was committed here or not, another process may have.
                 let _ = tokio::time::timeout(LOOK_EVERY, progress.changed()).await;
                 self.refresh()?;
-                if self.has(plan, head) {
+                if self.has(plan, wanted) {
                     return Ok(true);
                 }
             }
         });
-        match waited.await {
-            Ok(reached) => reached,
-            Err(_) => self.misses_nothing(plan).await,
-        }
+        caught_up.await.unwrap_or(Ok(false))
     }
 
-    fn has(&self, plan: &SearchPlan, head: u64) -> bool {
-        let progress = self.progress().borrow().clone();
-        progress.position(plan.subject_id()) >= head
-            && plan.parts().iter().all(|part| {
-                let place = StreamPlace {
-                    subject_id: plan.subject_id().clone(),
-                    connection_id: part.part().connection_id().clone(),
-                    stream: part.read().stream().clone(),
-                };
-                progress.knows_stream(&place, part.read().declaration())
-            })
-    }
-
-    /// Whether what is not indexed yet is outside the plan's connections.
-    async fn misses_nothing(&self, plan: &SearchPlan) -> Result<bool, SearchError> {
+    /// Up to where the index has to be to have what the store holds for a plan.
+    async fn latest_of(&self, plan: &SearchPlan) -> Result<u64, SearchError> {
         let position = self.progress().borrow().position(plan.subject_id());
-        if !self.has(plan, position) {
-            return Ok(false);
-        }
-        let missing = self.store.read_log(plan.subject_id(), position, MAX_MISSING).await?;
-        let concerns = |id| plan.parts().iter().any(|part| part.part().connection_id() == id);
-        let is_whole = missing.len() < MAX_MISSING as usize;
-        Ok(is_whole && !missing.iter().any(|change| concerns(&change.connection_id)))
+        let streams: Vec<_> = places(plan).map(|place| (place.connection_id, place.stream)).collect();
+        let latest = self.store.latest_of(plan.subject_id(), &streams, position).await?;
+        Ok(latest.unwrap_or(position))
     }
+
+    /// Whether the index has come so far, and has the plan's streams as they are searched now.
+    fn has(&self, plan: &SearchPlan, position: u64) -> bool {
+        let progress = self.progress().borrow().clone();
+        progress.position(plan.subject_id()) >= position
+            && places(plan)
+                .zip(plan.parts())
+                .all(|(place, part)| progress.knows_stream(&place, part.read().declaration()))
+    }
+}
+
+/// Where a plan lets be searched.
+fn places(plan: &SearchPlan) -> impl Iterator<Item = StreamPlace> + '_ {
+    plan.parts().iter().map(|part| StreamPlace {
+        subject_id: plan.subject_id().clone(),
+        connection_id: part.part().connection_id().clone(),
+        stream: part.read().stream().clone(),
+    })
 }

@@ -23,9 +23,13 @@ struct Sum {
 }
 
 impl SearchEngine {
-    /// How the index differs from one made anew from the store, in a sentence; `None` when it does not. The new
-    /// one is made in `scratch`, which must not be in use, and removed again.
+    /// How the index differs from one made anew from the store, or its files from what was written, in a sentence;
+    /// `None` when neither does. The new one is made in `scratch`, which must not be in use, and removed again.
     pub async fn compare_with_store(&self, scratch: &Path) -> Result<Option<String>, SearchError> {
+        // First, because files that are damaged cannot be relied on to be followed up.
+        if self.core.opened().is_damaged()? {
+            return Ok(Some("some files of the index are not as they were written".to_owned()));
+        }
         match self.catch_up().await {
             Err(error) if !error.is_locked() => return Err(error),
             _ => {}

@@ -1,22 +1,24 @@
 //! The index as one thing: open, kept up to date, asked.
 
+mod damage;
+mod rest;
 mod upkeep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pdpp_store::Store;
 use pdpp_wire::SubjectId;
 use tantivy::IndexWriter;
 use tokio::sync::{Notify, watch};
 
+use self::rest::{Occasion, Rest};
 use crate::SearchError;
-use crate::index::{Follower, Indexer, Opened, Place, Progress, gathering_due, let_go};
+use crate::error::caught;
+use crate::index::{Follower, Held, Indexer, Opened, Owed, Place, Progress, gathering_due, let_go};
 use crate::rank::Counts;
 
-/// How often a catch-up begins again when a merge took a file away under it.
-const RETRIES: usize = 3;
 /// How long an engine that ends, or failed, waits for its merges. Whoever writes next is kept out until they end.
 const MERGES_AT_END: Duration = Duration::from_secs(5);
 
@@ -40,8 +42,11 @@ pub(crate) struct Core {
     is_stopping: AtomicBool,
     is_helping: AtomicBool,
     is_damaged: AtomicBool,
-    /// Whether purged passages are still in the files.
-    has_purged: AtomicBool,
+    /// Whether the writer is kept because of merges, although the engine is not started.
+    is_merging: AtomicBool,
+    resting: Mutex<Rest>,
+    /// When the files were last looked through for damage.
+    checked_at: Mutex<Option<Instant>>,
     pub(crate) counts: Arc<Counts>,
 }
 
@@ -84,7 +89,9 @@ impl SearchEngine {
             is_stopping: AtomicBool::new(false),
             is_helping: AtomicBool::new(false),
             is_damaged: AtomicBool::new(false),
-            has_purged: AtomicBool::new(false),
+            is_merging: AtomicBool::new(false),
+            resting: Mutex::new(Rest::new(Instant::now())),
+            checked_at: Mutex::default(),
             counts: Arc::default(),
         };
         Ok(Self { core: Arc::new(core), worker: Mutex::new(None) })
@@ -98,7 +105,7 @@ impl SearchEngine {
             let runtime = runtime()?;
             core.is_started.store(true, Ordering::SeqCst);
             let thread = std::thread::Builder::new().name("search-indexer".to_owned());
-            *worker = Some(thread.spawn(move || runtime.block_on(core.keep_up()))?);
+            *worker = Some(thread.spawn(move || core.keep_on(&runtime))?);
         }
         Ok(())
     }
@@ -110,13 +117,7 @@ impl SearchEngine {
 
     /// Takes in everything the store holds now.
     pub async fn catch_up(&self) -> Result<(), SearchError> {
-        for _ in 0..RETRIES {
-            let done = self.apart(|core| async move { core.catch_up().await.map(drop) }).await;
-            if !done.as_ref().is_err_and(SearchError::is_vanished_file) {
-                return done;
-            }
-        }
-        self.apart(|core| async move { core.catch_up().await.map(drop) }).await
+        self.apart(|core| async move { core.follow().await.map(drop) }).await
     }
 
     /// Begins anew and takes in everything the store holds. Searches go on and see it grow.
@@ -132,7 +133,33 @@ impl SearchEngine {
     /// Does what a started engine does when it was idle for a while: deleted passages are merged away, and many segments
     /// into one.
     pub async fn tidy(&self) -> Result<(), SearchError> {
-        self.apart(|core| async move { core.tidy().await.map(drop) }).await
+        self.apart(|core| async move { core.tidy(Occasion::Asked).await.map(drop) }).await
+    }
+
+    /// Takes in everything the store holds now, and writes again what has words of records that are gone. For who
+    /// changes a store while no engine is started.
+    pub async fn expunge(&self) -> Result<(), SearchError> {
+        self.catch_up().await?;
+        self.apart(|core| async move {
+            let writing = core.writing.lock().await;
+            if core.is_to_pay(writing.as_ref(), Owed::Replaced)? { core.pay() } else { Ok(()) }
+        })
+        .await
+    }
+
+    /// Tidies, if the engine was idle for a while. For who keeps many engines, none of them started.
+    pub(crate) async fn rest(&self) -> Result<(), SearchError> {
+        if self.core.is_merging.load(Ordering::SeqCst) {
+            self.apart(|core| async move { core.let_go_of_merged().await }).await?;
+        }
+        if !self.core.resting().is_due(Instant::now()) {
+            return Ok(());
+        }
+        self.apart(|core| async move {
+            core.rest().await;
+            Ok(())
+        })
+        .await
     }
 
     /// Whether there is nothing an idle engine would merge, for benchmarks and tests.
@@ -163,6 +190,12 @@ impl Drop for SearchEngine {
         {
             tracing::error!("the search indexer panicked");
         }
+        // Merges that are still running keep whoever drops the engine from nothing.
+        if let Ok(mut writing) = self.core.writing.try_lock()
+            && let Some(writer) = writing.take()
+        {
+            let_go(writer, Some(Duration::ZERO));
+        }
     }
 }
 
@@ -182,51 +215,37 @@ impl Core {
 
     /// Takes note of what another process may have committed.
     pub(crate) fn refresh(&self) -> Result<(), SearchError> {
-        if let Some(progress) = self.opened().refresh()? {
+        let opened = self.opened();
+        if let Some(progress) = caught(|| opened.refresh())? {
             self.reached(&progress);
         }
         Ok(())
     }
 
-    /// Gets the index to follow the log, without waiting for it.
-    pub(crate) fn call_indexer(self: &Arc<Self>) {
-        if self.is_started.load(Ordering::SeqCst) {
-            self.nudged.notify_one();
-        } else if !self.is_helping.swap(true, Ordering::SeqCst) {
-            let core = self.clone();
-            let help = move || {
-                let caught_up = runtime().and_then(|runtime| runtime.block_on(core.catch_up()));
-                core.is_helping.store(false, Ordering::SeqCst);
-                if let Err(error) = caught_up {
-                    tracing::warn!(%error, "the search index could not follow the log");
-                }
-            };
-            let spawned = std::thread::Builder::new().name("search-helper".to_owned()).spawn(help);
-            if spawned.is_err() {
-                self.is_helping.store(false, Ordering::SeqCst);
-            }
-        }
-    }
-
-    /// Gets the index to be made anew, without waiting for it.
-    pub(crate) fn call_for_rebuild(self: &Arc<Self>) {
-        self.is_damaged.store(true, Ordering::SeqCst);
-        self.call_indexer();
-    }
-
     async fn catch_up(&self) -> Result<bool, SearchError> {
         if self.is_damaged.swap(false, Ordering::SeqCst) {
-            return self.rebuild().await.map(|()| true);
+            self.rebuild().await?;
+            self.resting().disturbed(Instant::now());
+            return Ok(true);
         }
         let mut writing = self.writing.lock().await;
-        if !self.is_behind().await? && !self.is_undeclared().await? {
-            return Ok(false);
+        let mut any = false;
+        if self.is_behind().await? || self.is_undeclared().await? {
+            any = match self.write(&mut writing, Some(MERGES_AT_END), |_| Ok(())).await {
+                // Another process is at it, and its work is as good as ours.
+                Err(error) if error.is_locked() => return self.refresh().map(|()| false),
+                done => done?,
+            };
+            self.resting().disturbed(Instant::now());
         }
-        match self.write(&mut writing, Some(MERGES_AT_END), |_| Ok(())).await {
-            // Another process is at it, and its work is as good as ours.
-            Err(error) if error.is_locked() => self.refresh().map(|()| false),
-            done => done,
+        if self.is_to_pay(writing.as_ref(), Owed::Purged)? {
+            self.pay()?;
         }
+        drop(writing);
+        if any && self.progress.borrow().debts.open == Owed::Purged {
+            self.tidy(Occasion::Purge).await?;
+        }
+        Ok(any)
     }
 
     async fn rebuild(&self) -> Result<(), SearchError> {
@@ -259,14 +278,15 @@ impl Core {
         first: impl FnOnce(&mut IndexWriter) -> Result<(), SearchError>,
     ) -> Result<bool, SearchError> {
         let opened = self.opened();
-        if writing.is_none() {
-            *writing = Some(opened.writer()?);
-        }
-        let Some(writer) = writing.as_mut() else { return Ok(false) };
-        let mut caught_up = first(writer);
+        let writer = match writing.take() {
+            Some(writer) => writer,
+            None => opened.writer()?,
+        };
+        let mut writer = Held::new(writer);
+        let mut caught_up = first(&mut writer);
         let mut any = false;
         if caught_up.is_ok() {
-            let indexer = Indexer::new(&*self.store, &opened, writer, self);
+            let indexer = Indexer::new(&*self.store, &opened, &mut writer, self);
             match indexer {
                 Ok(indexer) => {
                     caught_up = match self.subjects().await {
@@ -278,11 +298,12 @@ impl Core {
             }
         }
         // A writer that failed may be dead; and one that is not needed keeps others from writing.
-        if (caught_up.is_err() || !self.is_started.load(Ordering::SeqCst))
-            && let Some(writer) = writing.take()
-        {
+        let is_kept = self.is_started.load(Ordering::SeqCst) || self.is_merging.load(Ordering::SeqCst);
+        if caught_up.is_ok() && is_kept {
+            *writing = writer.release();
+        } else {
             // Whoever asked without starting the engine wants everything done.
-            let_go(writer, patience.filter(|_| caught_up.is_err()));
+            writer.let_go(patience.filter(|_| caught_up.is_err()));
         }
         caught_up.map(|()| any)
     }
@@ -332,9 +353,5 @@ impl Follower for Core {
 
     fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::SeqCst)
-    }
-
-    fn left_purged(&self) {
-        self.has_purged.store(true, Ordering::SeqCst);
     }
 }

@@ -11,7 +11,7 @@ use tantivy::schema::{
 
 /// Changes whenever an index of the old layout cannot be read as one of the new: passages, terms,
 /// fields or their meaning. Another number means a rebuild.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// The fields of the index.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub(crate) struct Layout {
     pub(crate) language: Field,
     /// What the whole text is like that the passage is of; none for texts too short to tell.
     pub(crate) picks: [Field; 2],
-    /// How long that text is, and which numbers it has.
+    /// How long that text is and which numbers it has, and which it is if it is short.
     pub(crate) facts: Field,
 }
 

@@ -30,6 +30,10 @@ const MOST_OPEN: usize = 256;
 const TOUCH_EVERY: Duration = Duration::from_mins(1);
 /// How often a started pool looks at what its indexes take.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
+/// How many kept indexes follow the log then without being asked for.
+const TENDED_AT_ONCE: usize = 8;
+/// How long one of them keeps the next from its turn. What is not done by then goes on beside it.
+const TEND_PATIENCE: Duration = Duration::from_mins(1);
 /// The file whose time says when an index was asked for last.
 const USED: &str = "used";
 
@@ -40,13 +44,25 @@ pub struct IndexPool {
     store: Arc<dyn Store>,
     entropy: Arc<dyn Entropy>,
     open: Mutex<HashMap<SubjectId, Slot>>,
+    /// Whose index was looked after last.
+    tended: Mutex<Option<SubjectId>>,
+}
+
+/// Why an index is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// Its owner was asked for.
+    Asked,
+    /// It is its turn.
+    Tended,
 }
 
 /// One open index.
 #[derive(Clone)]
 struct Slot {
     engine: Arc<OnceCell<SearchEngine>>,
-    asked_at: Instant,
+    /// None where it is open only because it was its turn.
+    asked_at: Option<Instant>,
     touched_at: Option<Instant>,
 }
 
@@ -60,12 +76,13 @@ impl IndexPool {
     /// A pool in a directory of its own, of at most so many bytes. The index that was asked for last is kept even if it
     /// takes more than that alone.
     pub fn new(root: PathBuf, most_bytes: u64, store: Arc<dyn Store>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { root, most_bytes, store, entropy, open: Mutex::default() }
+        Self { root, most_bytes, store, entropy, open: Mutex::default(), tended: Mutex::default() }
     }
 
     /// Keeps within the bound from now on, for as long as the pool lives: an index grows without being asked for.
     pub fn start(self: &Arc<Self>) {
         tokio::spawn(keep_small(Arc::downgrade(self)));
+        tokio::spawn(keep_tended(Arc::downgrade(self)));
     }
 
     /// Forgets indexes until the rest is within the bound, the one that was not asked for longest first. Says how many
@@ -76,9 +93,54 @@ impl IndexPool {
         evicted.map_err(|stopped| StoreError::Backend(Box::new(stopped)))?.map_err(unwritable)
     }
 
-    /// The index of one owner, opened or made, and noted as asked for.
-    async fn engine(&self, subject_id: &SubjectId) -> Result<Arc<OnceCell<SearchEngine>>, StoreError> {
-        let (slot, touch) = self.slot(subject_id);
+    /// Does what a started pool does from time to time: a few of the kept indexes follow the log although nobody asked,
+    /// so that what was deleted does not stay where nobody searches any more; and the open ones that were idle for a
+    /// while are tidied, one after the other.
+    pub async fn tend(&self) {
+        let round = self.next_round().unwrap_or_default();
+        for subject_id in round {
+            let followed = async {
+                let slot = self.engine(&subject_id, Why::Tended).await?;
+                let Some(engine) = slot.get() else { return Ok(()) };
+                engine.catch_up().await.map_err(StoreError::from)
+            };
+            // One that is made anew may take minutes.
+            if let Ok(followed) = tokio::time::timeout(TEND_PATIENCE, followed).await {
+                told("follow the log", followed);
+            }
+        }
+        let engines: Vec<_> = self.lock().values().map(|slot| Arc::clone(&slot.engine)).collect();
+        for engine in engines {
+            if let Some(engine) = engine.get()
+                && let Ok(rested) = tokio::time::timeout(TEND_PATIENCE, engine.rest()).await
+            {
+                told("be tidied", rested.map_err(StoreError::from));
+            }
+        }
+    }
+
+    /// Whose indexes are looked after next; after the last it is the first's turn again.
+    fn next_round(&self) -> io::Result<Vec<SubjectId>> {
+        let folders = disk::folders(&self.root)?;
+        let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
+        let mut kept: Vec<_> = names.filter_map(|name| SubjectId::parse(name).ok()).collect();
+        kept.sort();
+        let mut tended = self.tended.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = tended.as_ref().map_or(0, |last| kept.partition_point(|name| name <= last));
+        let start = if start < kept.len() { start } else { 0 };
+        kept.rotate_left(start);
+        kept.truncate(TENDED_AT_ONCE);
+        *tended = kept.last().cloned();
+        Ok(kept)
+    }
+
+    /// The index of one owner, opened or made.
+    async fn engine(
+        &self,
+        subject_id: &SubjectId,
+        why: Why,
+    ) -> Result<Arc<OnceCell<SearchEngine>>, StoreError> {
+        let (slot, touch) = self.slot(subject_id, why);
         let folder = self.root.join(subject_id.as_str());
         let open = async || {
             let (place, store, subject) = (self.root_of(&folder), self.store.clone(), subject_id.clone());
@@ -111,13 +173,14 @@ impl IndexPool {
     }
 
     /// The owner's place among the open ones, and whether the disk should hear of it.
-    fn slot(&self, subject_id: &SubjectId) -> (Arc<OnceCell<SearchEngine>>, bool) {
+    fn slot(&self, subject_id: &SubjectId, why: Why) -> (Arc<OnceCell<SearchEngine>>, bool) {
         let now = Instant::now();
         let mut open = self.lock();
-        let new = || Slot { engine: Arc::default(), asked_at: now, touched_at: None };
+        let new = || Slot { engine: Arc::default(), asked_at: None, touched_at: None };
         let slot = open.entry(subject_id.clone()).or_insert_with(new);
-        slot.asked_at = now;
-        let touch = slot.touched_at.is_none_or(|at| now.duration_since(at) > TOUCH_EVERY);
+        let is_asked = why == Why::Asked;
+        slot.asked_at = if is_asked { Some(now) } else { slot.asked_at };
+        let touch = is_asked && slot.touched_at.is_none_or(|at| now.duration_since(at) > TOUCH_EVERY);
         if touch {
             slot.touched_at = Some(now);
         }
@@ -164,7 +227,7 @@ impl IndexPool {
 #[async_trait]
 impl SearchIndex for IndexPool {
     async fn rank(&self, search: Search<'_>) -> Result<Ranking, StoreError> {
-        let slot = self.engine(search.plan.subject_id()).await?;
+        let slot = self.engine(search.plan.subject_id(), Why::Asked).await?;
         match slot.get() {
             Some(engine) => engine.rank(search).await,
             None => Ok(Ranking::default()),
@@ -187,6 +250,21 @@ async fn keep_small(pool: Weak<IndexPool>) {
             Ok(count) => tracing::info!(count, "search indexes were dropped to make room"),
             Err(error) => tracing::warn!(%error, "search indexes could not be dropped"),
         }
+    }
+}
+
+async fn keep_tended(pool: Weak<IndexPool>) {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let Some(pool) = pool.upgrade() else { return };
+        pool.tend().await;
+    }
+}
+
+/// One index that fails keeps the others from nothing.
+fn told(what: &str, done: Result<(), StoreError>) {
+    if let Err(error) = done {
+        tracing::warn!(%error, "a search index could not {what}");
     }
 }
 

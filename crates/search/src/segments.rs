@@ -197,10 +197,11 @@ impl Segment {
         first(&self.language, doc).and_then(Language::from_number)
     }
 
-    /// What the text is like that a passage is of; nothing for a short one.
+    /// What the text is like that a passage is of. Of a short one there are no picks.
     pub(crate) fn sketch(&self, doc: DocId) -> Option<Sketch> {
         let facts = first(&self.facts, doc)?;
-        Some(Sketch { picks: [first(&self.picks[0], doc)?, first(&self.picks[1], doc)?], facts })
+        let pick = |column| first(column, doc).unwrap_or_default();
+        Some(Sketch { picks: [pick(&self.picks[0]), pick(&self.picks[1])], facts })
     }
 
     pub(crate) fn key(&self, doc: DocId) -> Result<Option<RecordKey>, SearchError> {

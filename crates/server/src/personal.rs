@@ -233,7 +233,7 @@ impl Personal {
             return;
         }
         let updated = match self.search_engine() {
-            Ok(engine) => engine.catch_up().await.map_err(|error| StoreError::Backend(error.into())),
+            Ok(engine) => engine.expunge().await.map_err(|error| StoreError::Backend(error.into())),
             Err(error) => Err(error),
         };
         if let Err(error) = updated {

@@ -53,6 +53,26 @@ impl ChangeLog for PostgresStore {
         let rows = session.end(rows).await?;
         Ok(rows.iter().map(change).collect::<Outcome<_>>()?)
     }
+
+    async fn latest_of(
+        &self,
+        subject_id: &SubjectId,
+        streams: &[(ConnectionId, StreamName)],
+        after: u64,
+    ) -> Result<Option<u64>, StoreError> {
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let connections: Vec<&str> =
+            streams.iter().map(|(connection_id, _)| connection_id.as_str()).collect();
+        let names: Vec<&str> = streams.iter().map(|(_, stream)| stream.as_str()).collect();
+        let session = self.reading(subject_id).await?;
+        let sql = "SELECT sequence FROM change_log WHERE subject_id = $1 AND sequence > $2
+                   AND ((connection_id, stream) IN (SELECT * FROM unnest($3::text[], $4::text[]))
+                        OR (stream IS NULL AND connection_id = ANY($3)))
+                   ORDER BY sequence DESC LIMIT 1";
+        let rows = session.query(sql, &[&subject_id.as_str(), &after, &connections, &names]).await;
+        let rows = session.end(rows).await?;
+        Ok(rows.first().map(|row| unsigned(row.get(0))).transpose()?)
+    }
 }
 
 fn change(row: &Row) -> Outcome<Change> {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use pdpp_store::{Change, ChangeKind, ChangeLog, StoreError};
 use pdpp_wire::{ConnectionId, RecordKey, StreamName, SubjectId};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::SqliteStore;
 use crate::fault::{Fault, Outcome};
@@ -36,6 +36,39 @@ impl ChangeLog for SqliteStore {
         let subject_id = subject_id.clone();
         self.read(move |connection| read_log(connection, &subject_id, after, limit)).await
     }
+
+    async fn latest_of(
+        &self,
+        subject_id: &SubjectId,
+        streams: &[(ConnectionId, StreamName)],
+        after: u64,
+    ) -> Result<Option<u64>, StoreError> {
+        let (subject_id, streams) = (subject_id.clone(), streams.to_vec());
+        self.read(move |connection| latest_of(connection, &subject_id, &streams, after)).await
+    }
+}
+
+fn latest_of(
+    connection: &Connection,
+    subject_id: &SubjectId,
+    streams: &[(ConnectionId, StreamName)],
+    after: u64,
+) -> Outcome<Option<u64>> {
+    if streams.is_empty() {
+        return Ok(None);
+    }
+    let subject = SubjectRow::find(connection, subject_id)?;
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    // As one value, because a plan may have more streams than a statement may have values.
+    let pairs: Vec<_> =
+        streams.iter().map(|(connection, stream)| [connection.as_str(), stream.as_str()]).collect();
+    let pairs = serde_json::to_string(&pairs).map_err(|error| StoreError::Backend(error.into()))?;
+    let sql = "SELECT sequence FROM change_log WHERE subject = ?1 AND sequence > ?2
+               AND ((connection_id, stream) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?3))
+                    OR (stream IS NULL AND connection_id IN (SELECT value ->> 0 FROM json_each(?3))))
+               ORDER BY sequence DESC LIMIT 1";
+    let found = prepare(connection, sql)?.query_row(params![subject.id, after, pairs], |row| row.get(0));
+    found.optional()?.map(unsigned).transpose()
 }
 
 fn read_log(connection: &Connection, subject_id: &SubjectId, after: u64, limit: u32) -> Outcome<Vec<Change>> {

@@ -18,6 +18,15 @@ pub trait ChangeLog: Send + Sync {
         after: u64,
         limit: u32,
     ) -> Result<Vec<Change>, StoreError>;
+
+    /// The latest position after this one at which something came to one of these streams, or their connection was
+    /// removed; `None` where nothing did. Entries of other streams make no difference to it.
+    async fn latest_of(
+        &self,
+        subject_id: &SubjectId,
+        streams: &[(ConnectionId, StreamName)],
+        after: u64,
+    ) -> Result<Option<u64>, StoreError>;
 }
 
 /// One entry.

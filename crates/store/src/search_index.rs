@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pdpp_access::SearchPlan;
-use pdpp_evidence::{Language, Query};
+use pdpp_evidence::{Ignored, Language, Query};
 use pdpp_wire::RecordKey;
 use serde_json::Value;
 
@@ -48,13 +48,22 @@ pub struct Ranking {
     pub is_complete: bool,
     /// Whether the index had caught up with the plan's connections.
     pub is_current: bool,
-    /// Words nothing matched, and the near spelling that was looked for instead.
+    /// What nothing matched, and what was looked for instead: the near spelling of a word, or the words of a phrase or
+    /// of a name such as `INV-2034`.
     pub corrected: Vec<Correction>,
+    /// What was left out beside what the query itself says.
+    pub ignored: Vec<Ignored>,
 }
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self { hits: Arc::new(NoHits), is_complete: false, is_current: false, corrected: Vec::new() }
+        Self {
+            hits: Arc::new(NoHits),
+            is_complete: false,
+            is_current: false,
+            corrected: Vec::new(),
+            ignored: Vec::new(),
+        }
     }
 }
 

@@ -84,7 +84,7 @@ pub enum EvidenceKind {
     LexicalMatch,
     /// The words stand only in fields that describe the record, such as its author or title.
     MetadataMatch,
-    /// The words stand in the message before or after; the excerpt shows this one.
+    /// The words stand in one of the four messages before or after it; the excerpt shows this one.
     ConversationNeighbour,
     /// The index matched, but the words could not be found again in the record as it is now.
     Unverified,
@@ -208,6 +208,8 @@ pub enum CountAccuracy {
     Exact,
     /// At least so many.
     LowerBound,
+    /// About so many: the index has not seen every change yet.
+    Estimated,
     /// Nobody counted.
     NotCounted,
 }

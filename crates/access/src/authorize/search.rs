@@ -1,7 +1,7 @@
 //! Searching: which streams, connections and fields of a principal a query may look at.
 
 use pdpp_wire::manifest::StreamDeclaration;
-use pdpp_wire::{Code, Instant};
+use pdpp_wire::{Code, ConnectionId, Instant};
 
 use super::Authorizer;
 use crate::cursor::Binding;
@@ -27,14 +27,9 @@ impl Authorizer<'_> {
         let filter = filter(&reads, request)?;
         let (mut parts, mut skipped) = (Vec::new(), Vec::new());
         for read in &reads {
-            match search_parts(read, asked) {
-                Ok(found) => parts.extend(found),
-                Err(reason) => skipped.push(SkippedStream {
-                    connector_key: read.source().key().clone(),
-                    stream: read.stream().clone(),
-                    reason,
-                }),
-            }
+            let (found, left_out) = search_parts(read, asked);
+            parts.extend(found);
+            skipped.extend(skipped_streams(read, &left_out));
         }
         let place = |part: &SearchPart| (part.part().connection_id.clone(), part.read.stream.clone());
         parts.sort_by_key(place);
@@ -110,19 +105,24 @@ fn time(given: Option<&str>, param: &str) -> Result<Option<Instant>, Denial> {
     given.map(parse).transpose()
 }
 
-/// The parts of a stream that may be searched, or why none may.
+/// The parts of a stream that may be searched, and why each other one may not.
 fn search_parts(
     read: &ReadPlan,
     (since, until): (Option<Instant>, Option<Instant>),
-) -> Result<Vec<SearchPart>, SkipReason> {
+) -> (Vec<SearchPart>, Vec<(SkipReason, ConnectionId)>) {
     let declaration = read.declaration();
     let consent = declaration.consent_time_field();
-    let (mut found, mut reason) = (Vec::new(), SkipReason::NoSearchField);
+    let (mut found, mut left_out) = (Vec::new(), Vec::new());
     for (index, part) in read.parts().iter().enumerate() {
+        let mut leave_out = |reason| left_out.push((reason, part.connection_id.clone()));
         let fields = search_fields(declaration, part.granted());
+        if fields.is_empty() {
+            leave_out(SkipReason::NoSearchField);
+            continue;
+        }
         // The index knows a record's consent time and no other; a grant that limits another cannot be kept.
-        let is_kept = part.time().is_none_or(|bound| consent == Some(bound.field.as_str()));
-        if fields.is_empty() || !is_kept {
+        if part.time().is_some_and(|bound| consent != Some(bound.field.as_str())) {
+            leave_out(SkipReason::OtherTimeField);
             continue;
         }
         let tells_time = consent.is_some_and(|field| part.granted().contains(field));
@@ -130,7 +130,7 @@ fn search_parts(
             _ if since.is_none() && until.is_none() => None,
             Some(field) if tells_time => Some(TimeBound { field: field.to_owned(), since, until }),
             _ => {
-                reason = SkipReason::NoTimeField;
+                leave_out(SkipReason::NoTimeField);
                 continue;
             }
         };
@@ -139,7 +139,31 @@ fn search_parts(
         let follows_threads = follows_threads(declaration, part);
         found.push(SearchPart { read: alone, fields, within, follows_threads, tells_time });
     }
-    if found.is_empty() { Err(reason) } else { Ok(found) }
+    (found, left_out)
+}
+
+/// What was left out of a stream, reason by reason. Connections are named only where it was not the whole stream.
+fn skipped_streams(read: &ReadPlan, left_out: &[(SkipReason, ConnectionId)]) -> Vec<SkippedStream> {
+    let mut reasons: Vec<SkipReason> = left_out.iter().map(|(reason, _)| *reason).collect();
+    reasons.dedup();
+    let is_whole = left_out.len() == read.parts().len() && reasons.len() == 1;
+    let mut skipped: Vec<SkippedStream> = Vec::new();
+    for (reason, connection_id) in left_out {
+        let known = skipped.iter().position(|one| one.reason == *reason);
+        let at = known.unwrap_or_else(|| {
+            skipped.push(SkippedStream {
+                connector_key: read.source().key().clone(),
+                stream: read.stream().clone(),
+                connection_ids: Vec::new(),
+                reason: *reason,
+            });
+            skipped.len() - 1
+        });
+        if !is_whole {
+            skipped[at].connection_ids.push(connection_id.clone());
+        }
+    }
+    skipped
 }
 
 fn search_fields(declaration: &StreamDeclaration, granted: &FieldSet) -> Vec<SearchField> {

@@ -1,5 +1,6 @@
 //! A hundred short cases behind one `check`: who asks, what for, and what comes of it.
 
+mod search;
 mod written;
 
 use expect_test::{Expect, expect};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pdpp_wire::{ConnectorKey, GrantId, StreamName, SubjectId};
+use pdpp_wire::{ConnectionId, ConnectorKey, GrantId, StreamName, SubjectId};
 
 use super::{PlanPart, ReadPlan, TimeBound};
 use crate::Predicate;
@@ -52,13 +52,15 @@ pub struct SearchField {
     pub role: Option<String>,
 }
 
-/// A stream that was left out, and why.
+/// A stream that was left out, or some connections of it, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedStream {
     /// Its connector.
     pub connector_key: ConnectorKey,
     /// The stream.
     pub stream: StreamName,
+    /// The connections that were left out, where others were not or were for another reason.
+    pub connection_ids: Vec<ConnectionId>,
     /// Why.
     pub reason: SkipReason,
 }
@@ -70,6 +72,8 @@ pub enum SkipReason {
     NoSearchField,
     /// `since` or `until` was given, and its time field is not declared or not granted.
     NoTimeField,
+    /// The grant bounds a time which the index does not know.
+    OtherTimeField,
 }
 
 impl SearchPlan {

@@ -8,8 +8,8 @@ use pdpp_access::{Authorizer, Principal, SearchPlan, SearchPosition, SearchReque
 use pdpp_evidence::{IgnoredReason, Query, Wanted, parse_query};
 use pdpp_store::{Hits, RankedHit, Ranking, RecordRow, Search, SearchIndex, StoreError};
 use pdpp_wire::{
-    Code, CorrectedInput, CountAccuracy, IgnoredInput, IndexReport, IndexState, ListObject, RankingScope,
-    Recall, RecordKey, SearchHit, SearchList, SearchMeta, SourceCount, Warning, WarningCode,
+    Code, ConnectionId, CorrectedInput, CountAccuracy, IgnoredInput, IndexReport, IndexState, ListObject,
+    RankingScope, Recall, RecordKey, SearchHit, SearchList, SearchMeta, SourceCount, Warning, WarningCode,
 };
 
 use super::records::{FILTER, limit};
@@ -25,6 +25,8 @@ use crate::{ApiError, ApiState};
 const MAX_FILTERED: u32 = 50_000;
 /// Hits read again at a time.
 const CHUNK: usize = 100;
+/// Connections a warning names.
+const NAMED: usize = 5;
 /// No ranking is longer than this.
 const MAX_OFFSET: usize = 1 << 20;
 
@@ -311,15 +313,24 @@ fn meta(plan: &SearchPlan, kept: &Kept, asked: Asked) -> SearchMeta {
             SkipReason::NoTimeField => {
                 "its time field is not granted, so `since` and `until` cannot be applied"
             }
+            SkipReason::OtherTimeField => {
+                "its grant is bounded by a time that searches cannot apply; read it with `/v1/streams`"
+            }
         };
-        let message =
-            format!("Stream '{}' of '{}' was left out: {why}.", skipped.stream, skipped.connector_key);
+        let (stream, source) = (&skipped.stream, &skipped.connector_key);
+        let which = match skipped.connection_ids.as_slice() {
+            [] => format!("Stream '{stream}' of '{source}'"),
+            some => format!("Stream '{stream}' of connection {}", quoted(some)),
+        };
+        let message = format!("{which} was left out: {why}.");
         Warning { param: None, ..Warning::about(WarningCode::SourceSkippedNotApplicable, "", message) }
     });
     SearchMeta {
         count: kept.is_filtered.then_some(ranked),
         count_accuracy: match (kept.is_filtered, ranking.is_complete) {
             (false, _) => CountAccuracy::NotCounted,
+            // What the index has not seen yet may have come or gone.
+            _ if !ranking.is_current => CountAccuracy::Estimated,
             (true, true) => CountAccuracy::Exact,
             (true, false) => CountAccuracy::LowerBound,
         },
@@ -334,7 +345,7 @@ fn meta(plan: &SearchPlan, kept: &Kept, asked: Asked) -> SearchMeta {
         index: IndexReport {
             state: if ranking.is_current { IndexState::Current } else { IndexState::Behind },
         },
-        ignored: asked.query.ignored.iter().map(ignored).collect(),
+        ignored: asked.query.ignored.iter().chain(&ranking.ignored).map(ignored).collect(),
         corrected: ranking
             .corrected
             .iter()
@@ -342,6 +353,15 @@ fn meta(plan: &SearchPlan, kept: &Kept, asked: Asked) -> SearchMeta {
             .collect(),
         sources: sources(plan, ranking),
         warnings: asked.warnings.into_iter().chain(skipped).collect(),
+    }
+}
+
+/// The first of some connections by their ids; there may be thousands.
+fn quoted(connection_ids: &[ConnectionId]) -> String {
+    let named: Vec<_> = connection_ids.iter().take(NAMED).map(|id| format!("'{id}'")).collect();
+    match connection_ids.len() - named.len() {
+        0 => named.join(", "),
+        others => format!("{} and {others} more", named.join(", ")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Cuts the evidence of a hit out of the record as it stands now.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use pdpp_access::SearchPart;
 use pdpp_evidence::{
@@ -41,20 +42,19 @@ impl Excerpts {
             return Self::of_neighbour(searched, hit, data);
         }
         let mut proven: Vec<(usize, FieldPath)> = Vec::new();
+        // Passages overlap, and of a list the index does not know which element it was.
+        let mut shown: Vec<(FieldPath, Range<usize>)> = Vec::new();
         let mut pieces = Vec::new();
         for passage in &hit.passages {
-            let Some(field) = part.fields().get(passage.field) else { continue };
-            let is_shown = |path: &FieldPath| proven.iter().any(|(_, shown)| shown == path);
-            let is_list = field.path != field.top_level;
             let texts = texts(searched, passage.field, data);
-            let Some((path, text, proof)) = best(texts, *passage, wanted, |path| is_list && is_shown(path))
-            else {
-                continue;
-            };
+            let Some((path, text, proof)) = best(texts, *passage, wanted, &shown) else { continue };
+            let mut seen = proof.matches[0].clone();
             if pieces.len() < most {
                 let piece = preview(&text, &proof.matches, PreviewBudget::STANDARD);
+                seen = piece.start_chars..piece.end_chars;
                 pieces.push(rendered(part, hit, path.as_str(), &piece, EvidenceKind::LexicalMatch));
             }
+            shown.push((path.clone(), seen));
             proven.push((passage.field, path));
         }
         let path = |index: usize| part.fields().get(index).map(|field| (index, field.path.clone()));
@@ -122,22 +122,29 @@ fn texts<'d>(
     each.filter_map(text).collect()
 }
 
-/// The text that proves most of what was asked. The index does not know which element of a list it was.
+/// The text that proves most of what was asked, one that nothing is shown of before others; its matches begin with
+/// one that is not shown.
 fn best<'d>(
     texts: Vec<(FieldPath, Cow<'d, str>)>,
     passage: Passage,
     wanted: &Wanted,
-    is_shown: impl Fn(&FieldPath) -> bool,
+    shown: &[(FieldPath, Range<usize>)],
 ) -> Option<(FieldPath, Cow<'d, str>, Proof)> {
-    let mut best: Option<(FieldPath, Cow<'_, str>, Proof)> = None;
+    let (mut best, mut most) = (None, None);
     for (path, text) in texts {
-        let Some(proof) = prove(&text, passage.start_chars..passage.end_chars, passage.language, wanted)
+        let Some(mut proof) = prove(&text, passage.start_chars..passage.end_chars, passage.language, wanted)
         else {
             continue;
         };
-        let is_better = best.as_ref().is_none_or(|(.., known)| known.clauses < proof.clauses);
-        if is_better && !is_shown(&path) {
-            best = Some((path, text, proof));
+        let seen: Vec<_> = shown.iter().filter(|(known, _)| *known == path).map(|(_, seen)| seen).collect();
+        let is_new = |found: &Range<usize>| {
+            !seen.iter().any(|seen| seen.start <= found.start && found.end <= seen.end)
+        };
+        let Some(first) = proof.matches.iter().position(is_new) else { continue };
+        proof.matches[..=first].rotate_right(1);
+        let worth = Some((seen.is_empty(), proof.clauses));
+        if most < worth {
+            (best, most) = (Some((path, text, proof)), worth);
         }
     }
     best

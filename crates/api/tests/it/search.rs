@@ -5,6 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use pdpp_api::SearchModes;
 use pdpp_search::{Place, SearchEngine};
+use pdpp_store::Catalogues as _;
 use pdpp_testkit::{FixedClock, client, grant};
 use serde_json::{Value, json};
 
@@ -412,4 +413,135 @@ async fn the_ledger_says_what_was_looked_for_and_shown() {
     assert_eq!(entry["action"], "search");
     assert_eq!(entry["query"], "flowerpot");
     assert_eq!(entry["record_keys"], json!(["x_long"]));
+}
+
+/// While somebody else writes the index and does not come to an end, what was found is shown, and nothing is called exact.
+#[tokio::test]
+async fn a_search_of_an_index_that_is_behind_says_so_and_counts_nothing_exactly() {
+    let place = tempfile::tempdir().unwrap();
+    let world = World::with(|state| {
+        let engine = SearchEngine::open(Place::Directory(place.path().to_owned()), state.store.clone());
+        state.search = SearchModes { lexical: Some(Arc::new(engine.unwrap())), ..SearchModes::default() };
+    })
+    .await;
+    let question = search("Where is the key to the house?", "");
+    let before = world.get("owner", &question).await.json()["meta"].take();
+    assert_eq!((&before["index"]["state"], &before["count_accuracy"]), (&json!("current"), &json!("exact")));
+
+    let locked = place.path().join(".tantivy-writer.lock");
+    let writer = std::fs::File::options().write(true).open(locked).unwrap();
+    writer.lock().unwrap();
+    let line = r#"{"key":"n_90","data":{"id":"n_90","title":"The key of the house"}}"#;
+    let taken = world.ask("owner", "POST", "/v1/ingest/notes?connector_id=notes", line.to_owned()).await;
+    assert_eq!(taken.status, 200);
+    let behind = world.get("owner", &question).await.json()["meta"].take();
+    assert_eq!(
+        (&behind["index"]["state"], &behind["count_accuracy"], &behind["count"]),
+        (&json!("behind"), &json!("estimated"), &before["count"]),
+    );
+    assert_eq!(behind["recall"]["complete"], false);
+
+    drop(writer);
+    let after = world.get("owner", &question).await.json()["meta"].take();
+    assert_eq!((&after["index"]["state"], &after["count_accuracy"]), (&json!("current"), &json!("exact")));
+    assert_eq!(after["count"].as_u64(), before["count"].as_u64().map(|count| count + 1));
+}
+
+/// What the owner is shown of one record for `q`, as many places as there may be: fields, previews and matched words.
+async fn places(world: &World, q: &str) -> Vec<(String, String)> {
+    let body = world.get("owner", &search(q, "&excerpts=3")).await.json();
+    let hits = body["data"].as_array().unwrap();
+    assert_eq!(hits.len(), 1, "{q}: {body}");
+    let excerpts = hits[0]["evidence_excerpts"].as_array().into_iter().flatten();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    excerpts.map(|excerpt| (text(&excerpt["field_path"]), text(&excerpt["preview_text"]))).collect()
+}
+
+async fn put_note(world: &World, key: &str, body: &str) {
+    let line = json!({"key": key, "data": {"id": key, "title": key, "body": body}}).to_string();
+    let answer = world.ask("owner", "POST", "/v1/ingest/notes?connector_id=notes", line).await;
+    assert_eq!(answer.verdict(), "200 ok");
+}
+
+/// S1-R5-S1: a place that two passages share is shown once, and what else there is after it.
+#[tokio::test]
+async fn no_place_is_shown_twice() {
+    let world = world().await;
+    let rain = |times: usize| "Rain on the roof, nobody at the door. ".repeat(times);
+    let once = format!("{}A wombat sleeps here. {}", rain(29), rain(20));
+    put_note(&world, "n_once", &once).await;
+    let shown = places(&world, "wombat").await;
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    let (early, late) = (rain(28), format!("{}The numbat wakes. {}", rain(12), rain(10)));
+    let twice = format!("It dozes, dozes, dozes and dozes. {early}A numbat dozes here. {late}");
+    put_note(&world, "n_twice", &twice).await;
+    let shown = places(&world, "numbat dozes").await;
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert!(shown[0].1.contains("A <mark>numbat</mark> <mark>dozes</mark> here"), "{shown:?}");
+    assert!(shown[1].1.contains("The <mark>numbat</mark> wakes"), "{shown:?}");
+}
+
+/// S1-R5-S1: of a list, each element that matches is shown under its own name.
+#[tokio::test]
+async fn the_elements_of_a_list_are_shown_once_each() {
+    let world = world().await;
+    let manifest = pdpp_wire::manifest::Manifest::parse(
+        &json!({
+            "protocol_version": "0.1.0", "connector_key": "fleet", "version": "1", "display_name": "Fleet",
+            "streams": [{
+                "name": "yards", "semantics": "mutable_state", "primary_key": ["id"],
+                "selection": {"fields": true, "resources": true},
+                "schema": {"type": "object", "required": ["id"], "properties": {
+                    "id": {"type": "string"}, "lines": {"type": "array"},
+                }},
+                "query": {"search": {"lexical_fields": ["lines.words"]}},
+            }],
+        })
+        .to_string(),
+    )
+    .unwrap();
+    let owner = &world.loaded.subject_id;
+    world.store.put_manifest(owner, &manifest, pdpp_store::OnConflict::Refuse).await.unwrap();
+    world.store.create_connection(owner, manifest.key(), Some("Fleet")).await.unwrap();
+    let lines = json!([{"words": "trimaran one"}, {"words": "trimaran two"}, {"words": "trimaran three"}]);
+    let line = json!({"key": "y", "data": {"id": "y", "lines": lines}}).to_string();
+    let taken = world.ask("owner", "POST", "/v1/ingest/yards?connector_id=fleet", line).await;
+    assert_eq!(taken.verdict(), "200 ok");
+    let mut shown: Vec<_> = places(&world, "trimaran").await.into_iter().map(|(field, _)| field).collect();
+    shown.sort();
+    let each = ["lines.0.words", "lines.1.words", "lines.2.words"];
+    assert_eq!(shown, each);
+    let one = world.get("owner", &search("trimaran", "")).await.json();
+    assert_eq!(one["data"][0]["matched_fields"], json!(each));
+}
+
+/// S1-R5-S1: what is shown for a phrase or an address is its own place, and the read that goes on opens there.
+#[tokio::test]
+async fn a_phrase_is_shown_where_it_stands() {
+    let world = world().await;
+    let far = "Nothing worth a word. ".repeat(40);
+    put_note(&world, "n_report", &format!("The yearbook is attached. {far}Here is the annual yearbook."))
+        .await;
+    put_note(&world, "n_mail", &format!("An example of it. {far}Write to quokka@example.org today.")).await;
+    for (q, marked) in [
+        ("\"the annual yearbook\"", "<mark>the annual yearbook</mark>"),
+        ("quokka@example.org", "<mark>quokka@example.org</mark>"),
+    ] {
+        let shown = places(&world, q).await;
+        assert_eq!(shown.len(), 1, "{shown:?}");
+        assert!(shown[0].1.contains(marked), "{shown:?}");
+        assert_eq!(shown[0].1.matches("<mark>").count(), 1, "{shown:?}");
+        let body = world.get("owner", &search(q, "")).await.json();
+        let excerpt = &body["data"][0]["evidence_excerpts"][0];
+        let read = &excerpt["read"];
+        let path = format!(
+            "{}?field=body&connection_id={}&offset_chars={}",
+            read["route"].as_str().unwrap(),
+            read["connection_id"].as_str().unwrap(),
+            read["offset_chars"],
+        );
+        let window = world.get("owner", &world.path(&path)).await.json();
+        let bare = marked.replace("<mark>", "").replace("</mark>", "");
+        assert!(window["window"]["text"].as_str().unwrap().contains(&bare), "{window}");
+    }
 }

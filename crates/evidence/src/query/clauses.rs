@@ -1,7 +1,7 @@
 //! Turns the pieces of a query into clauses.
 
 use super::{
-    Clause, MAX_POSITIONS, Need, What,
+    Clause, MAX_POSITIONS, Need, What, elision,
     pieces::{Piece, pieces},
 };
 use crate::words::{
@@ -46,10 +46,18 @@ impl Gathered {
     }
 
     fn bare(&mut self, piece: Piece<'_>) {
-        let text = piece.text;
+        let mut text = piece.text;
         let mut chunks = WordChunks::new(text);
         while let Some(chunk) = chunks.next() {
             let typed = chunk.span.of(text);
+            if !piece.quoted
+                && let Some((elided, rest)) = elision::split(text, chunk, chunks.parts())
+            {
+                self.elided(piece.need, elided);
+                text = rest;
+                chunks = WordChunks::new(text);
+                continue;
+            }
             let what = match chunk.kind {
                 ChunkKind::Spaceless if chunks.parts().len() > 1 => {
                     self.run(piece.need, text, chunks.parts());
@@ -62,6 +70,17 @@ impl Gathered {
                 _ => What::Word { forms: forms(typed) },
             };
             self.push(piece.need, what, typed);
+        }
+    }
+
+    /// A function word that lost its vowel. It stays beside the word it was written with, as any other does, but is
+    /// never asked for.
+    fn elided(&mut self, need: Need, word: &str) {
+        if need == Need::Should {
+            self.push(need, What::Word { forms: forms(word) }, word);
+            if let Some(clause) = self.clauses.last_mut() {
+                clause.stop = true;
+            }
         }
     }
 

@@ -103,15 +103,15 @@ impl<'q> Reader<'q> {
         Some((end, end + closer))
     }
 
-    /// Text up to white space, or up to a quote that opens a phrase inside it: straight quotes only after a
-    /// bracket, because after a letter they are inches, and the others anywhere.
+    /// Text up to white space, or up to a quote that opens a phrase inside it: straight quotes only after a bracket
+    /// or the sign of a field (`from:"Bob Smith"`), because after a letter they are inches, and the others anywhere.
     fn bare(&mut self) -> &'q str {
         let start = self.at;
         let rest = &self.query[start..];
         let mut before = None;
         for (byte, c) in rest.char_indices() {
             let opens = match c {
-                '"' | '”' | '»' => matches!(before, Some('(' | '[' | '{')),
+                '"' | '”' | '»' => matches!(before, Some('(' | '[' | '{' | ':' | '=')),
                 _ => before.is_some() && QUOTES.iter().any(|(open, _)| *open == c),
             };
             if c.is_whitespace() || (opens && self.closing(c, &rest[byte..]).is_some()) {

@@ -14,7 +14,7 @@ pub(super) fn flag(clauses: &mut [Clause], query: &str) {
     let has_lower = query.chars().any(char::is_lowercase);
     for clause in clauses.iter_mut().filter(|clause| clause.need == Need::Should) {
         let is_name = has_lower && is_acronym(&clause.text);
-        clause.stop = !is_name && is_function_word(&clause.what, own);
+        clause.stop |= !is_name && is_function_word(&clause.what, own);
     }
     let all = clauses.iter().all(|clause| clause.stop || clause.need == Need::Without);
     if all {

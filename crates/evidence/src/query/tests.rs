@@ -90,6 +90,25 @@ fn quotes_make_phrases() {
     );
 }
 
+/// Row: search language, what could be read as a phrase is never silently read as words.
+#[test]
+fn a_quote_after_a_field_sign_opens_a_phrase() {
+    check("from:\"Bob Smith\" invoice", expect![[r#"~from "bob smith" invoice"#]]);
+    check("title=\"x y\"", expect![[r#"title "x y""#]]);
+    check("size:27\" title=\"open end", expect!["size 27 title open end"]);
+}
+
+/// Row: search language, whole questions in the languages that are stemmed.
+#[test]
+fn an_elided_function_word_is_not_asked_for() {
+    check("Ou est l'appartement ?", expect!["~ou ~est ~l appartement"]);
+    check("dell’arte all'aperto d'eau", expect!["~dell arte ~all aperto ~d eau"]);
+    check("+l'eau -d'amour l'appart*", expect!["+eau -amour ~l appart*"]);
+    check("l'arc-en-ciel", expect!["~l <arc-en-ciel: arc en ciel>"]);
+    check("O'Neill Bob's D'Angelo", expect!["<o'neill: o neill> <bob's: bob> <d'angelo: d angelo>"]);
+    check("\"l'appartement\"", expect!["<l'appartement: l appartement>"]);
+}
+
 #[test]
 fn a_minus_excludes_only_before_a_word() {
     check("invoice -draft", expect!["invoice -draft"]);

@@ -96,18 +96,18 @@ impl<'a> Documents<'a> {
         scope: &str,
         stretch: &Stretch,
         words: Words,
-        sketch: Option<Sketch>,
+        sketch: Sketch,
     ) -> TantivyDocument {
         let mut document = self.frame(fed, scope);
         document.add_u64(self.layout.start, stretch.chars.start as u64);
         document.add_u64(self.layout.end, stretch.chars.end as u64);
         document.add_u64(self.layout.language, words.language.number().into());
-        if let Some(sketch) = sketch {
+        if sketch.is_telling() {
             for (field, bits) in self.layout.picks.into_iter().zip(sketch.picks) {
                 document.add_u64(field, bits);
             }
-            document.add_u64(self.layout.facts, sketch.facts);
         }
+        document.add_u64(self.layout.facts, sketch.facts);
         let tokenized = |tokens| PreTokenizedString { text: String::new(), tokens };
         if !words.surfaces.is_empty() {
             document.add_pre_tokenized_text(self.layout.surface, tokenized(words.surfaces));

@@ -12,9 +12,9 @@ use tantivy::{IndexWriter, Term};
 
 use super::declared::{Declared, declared_streams};
 use super::documents::Documents;
-use super::expunge::{Expunge, expunge};
 use super::files::Opened;
 use super::links::Links;
+use super::owed::Owed;
 use super::progress::{Progress, StreamProgress};
 use crate::SearchError;
 use crate::layout::Layout;
@@ -38,7 +38,6 @@ pub(crate) struct Indexer<'a> {
     links: Links,
     streams: BTreeMap<StreamPlace, Declared>,
     is_dirty: bool,
-    purged: bool,
 }
 
 /// Whoever the indexer works for.
@@ -47,8 +46,6 @@ pub(crate) trait Follower: Sync {
     fn reached(&self, progress: &Progress);
     /// Whether to leave the rest for another time.
     fn is_stopping(&self) -> bool;
-    /// What was purged is still in the files, because merges stood in the way.
-    fn left_purged(&self);
 }
 
 type Pending = BTreeMap<StreamPlace, BTreeSet<RecordKey>>;
@@ -64,8 +61,8 @@ impl<'a> Indexer<'a> {
         let progress = opened.refresh()?.unwrap_or_default();
         follower.reached(&progress);
         let links = Links::of(opened.segments());
-        let (streams, is_dirty, purged) = (BTreeMap::new(), false, false);
-        Ok(Self { store, opened, layout, writer, progress, follower, links, streams, is_dirty, purged })
+        let (streams, is_dirty) = (BTreeMap::new(), false);
+        Ok(Self { store, opened, layout, writer, progress, follower, links, streams, is_dirty })
     }
 
     /// Takes in everything these subjects' logs hold. Says whether there was anything.
@@ -80,13 +77,6 @@ impl<'a> Indexer<'a> {
             self.commit()?;
         }
         self.follower.reached(&self.progress);
-        if self.purged {
-            if !expunge(self.writer, Expunge::All)? {
-                tracing::warn!("purged passages are still being merged away");
-                self.follower.left_purged();
-            }
-            self.opened.refresh()?;
-        }
         Ok(any)
     }
 
@@ -121,6 +111,7 @@ impl<'a> Indexer<'a> {
             known.streams = current;
             return Ok(false);
         }
+        let was_indexed = stale.iter().any(|term| known.streams.contains_key(term));
         // Should this be interrupted, no digest says that it was done.
         let undone = |(term, mut one): (String, StreamProgress)| {
             if stale.contains(&term) {
@@ -132,7 +123,9 @@ impl<'a> Indexer<'a> {
         for term in &stale {
             self.writer.delete_term(Term::from_field_text(self.layout.stream, term));
         }
-        self.purged = true;
+        if was_indexed {
+            self.progress.debts.owe(Owed::Purged);
+        }
         self.commit()?;
         if !self.feed_again(subject_id, position, &refed).await? {
             return Ok(true);
@@ -205,10 +198,14 @@ impl<'a> Indexer<'a> {
             }
         }
         let mut seen = BTreeSet::new();
+        let mut named_at: Option<StreamPlace> = None;
         while let Some((place, keys)) = pending.pop_first() {
+            // Neighbours are of the same place, so whatever comes for it again was not named by the log.
+            let is_named = named_at.as_ref() != Some(&place);
+            named_at = Some(place.clone());
             let keys: Vec<_> =
                 keys.into_iter().filter(|key| seen.insert((place.clone(), key.clone()))).collect();
-            let wrong = self.feed(&place, &keys).await?;
+            let wrong = self.feed(&place, &keys, is_named).await?;
             let wrong: BTreeSet<_> =
                 wrong.into_iter().filter(|key| !seen.contains(&(place.clone(), key.clone()))).collect();
             if !wrong.is_empty() {
@@ -221,12 +218,17 @@ impl<'a> Indexer<'a> {
     /// Committed at once, because links are looked up in what is committed.
     fn purge(&mut self, term: Term) -> Result<(), SearchError> {
         self.writer.delete_term(term);
-        self.purged = true;
+        self.progress.debts.owe(Owed::Purged);
         self.commit()
     }
 
     /// Makes the passages of these records, and names their neighbours whose links are now wrong.
-    async fn feed(&mut self, place: &StreamPlace, keys: &[RecordKey]) -> Result<Vec<RecordKey>, SearchError> {
+    async fn feed(
+        &mut self,
+        place: &StreamPlace,
+        keys: &[RecordKey],
+        is_named: bool,
+    ) -> Result<Vec<RecordKey>, SearchError> {
         let declared = self.streams.get(place).filter(|declared| !declared.fields.is_empty()).cloned();
         let Some(declared) = declared else { return Ok(Vec::new()) };
         let documents = Documents::new(self.layout, place, &declared);
@@ -234,7 +236,7 @@ impl<'a> Indexer<'a> {
         let mut wrong = Vec::new();
         for keys in keys.chunks(FEED) {
             for fed in self.store.feed_records(subject_id, connection_id, stream, keys).await? {
-                wrong.extend(self.feed_record(place, &documents, &fed)?);
+                wrong.extend(self.feed_record(place, &documents, &fed, is_named)?);
             }
         }
         wrong.retain(|key| declared.is_threaded && !keys.contains(key));
@@ -246,10 +248,16 @@ impl<'a> Indexer<'a> {
         place: &StreamPlace,
         documents: &Documents<'_>,
         fed: &FedRecord,
+        is_named: bool,
     ) -> Result<Vec<RecordKey>, SearchError> {
         let record = place.record(&fed.key);
         let before = self.links.find(record)?;
         let added = documents.of(fed);
+        self.progress.debts.owe(match (&before, added.is_empty()) {
+            (Some(_), true) => Owed::Deleted,
+            (Some(_), false) if is_named => Owed::Replaced,
+            _ => Owed::Nothing,
+        });
         // A deletion looks into every segment, so a record that is new asks for none.
         let delete =
             before.is_some().then(|| UserOperation::Delete(Term::from_field_u64(self.layout.record, record)));

@@ -10,6 +10,7 @@ use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy};
 use super::merging::Merging;
 use super::progress::Progress;
 use crate::SearchError;
+use crate::error::caught;
 use crate::layout::Layout;
 use crate::segments::Segments;
 
@@ -56,16 +57,24 @@ impl Opened {
         if !path.join("meta.json").exists() {
             return Self::anew(place);
         }
-        match Self::existing(path) {
+        let found = match Self::existing(path) {
+            // A merge that ends in another process takes files away; the second list names what took their place.
+            Err(error) if error.is_vanished_file() => Self::existing(path),
+            found => found,
+        };
+        match found {
             Ok(Some(found)) => Ok(found),
             Ok(None) => {
                 tracing::info!("the search index is of another format and is rebuilt");
                 Self::anew(place)
             }
-            Err(error) => {
+            // Files that lead nowhere sound when they are opened do so each time.
+            Err(error) if error.is_damage() || matches!(error, SearchError::Panicked) => {
                 tracing::warn!(%error, "the search index cannot be opened and is rebuilt");
                 Self::anew(place)
             }
+            // Files that cannot be read just now may be whole.
+            Err(error) => Err(error),
         }
     }
 
@@ -89,13 +98,14 @@ impl Opened {
     }
 
     fn existing(path: &Path) -> Result<Option<(Self, Progress)>, SearchError> {
-        let index = Index::open_in_dir(path)?;
-        let (schema, _) = Layout::new();
-        let payload = index.load_metas()?.payload;
-        match Progress::read(payload.as_deref()).filter(|_| index.schema() == schema) {
-            Some(progress) => Ok(Some((Self::reading(index)?, progress))),
-            None => Ok(None),
-        }
+        caught(|| {
+            let index = Index::open_in_dir(path)?;
+            let (schema, _) = Layout::new();
+            match Progress::of(&index.load_metas()?).filter(|_| index.schema() == schema) {
+                Some(progress) => Ok(Some((Self::reading(index)?, progress))),
+                None => Ok(None),
+            }
+        })
     }
 
     fn reading(index: Index) -> Result<Self, SearchError> {
@@ -109,6 +119,16 @@ impl Opened {
     /// What the last refresh saw.
     pub(crate) fn segments(&self) -> Arc<Segments> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).segments.clone()
+    }
+
+    /// Whether some file does not have the checksum it was written with.
+    pub(crate) fn is_damaged(&self) -> Result<bool, SearchError> {
+        match self.index.validate_checksum().map_err(SearchError::from) {
+            // Merged away meanwhile; one that is missing for good is noticed when the index is opened.
+            Err(error) if error.is_vanished_file() => Ok(false),
+            Err(error) if error.is_damage() => Ok(true),
+            damaged => Ok(!damaged?.is_empty()),
+        }
     }
 
     /// A writer, unless another process has it.
@@ -133,7 +153,7 @@ impl Opened {
                 Arc::new(Segments::open(self.layout, self.reader.searcher(), Some(&seen.segments))?);
             *seen = Seen { metas, segments };
         }
-        Ok(Progress::read(meta.payload.as_deref()))
+        Ok(Progress::of(&meta))
     }
 }
 

@@ -6,8 +6,10 @@ use pdpp_access::Catalogue;
 use pdpp_wire::SubjectId;
 use pdpp_wire::manifest::StreamDeclaration;
 use serde::{Deserialize, Serialize};
+use tantivy::index::IndexMeta;
 
 use super::declared::{Declared, declared_streams};
+use super::owed::Debts;
 use crate::layout::FORMAT;
 use crate::place::StreamPlace;
 
@@ -18,6 +20,9 @@ pub(crate) struct Progress {
     pub(crate) format: u32,
     /// By subject.
     pub(crate) subjects: BTreeMap<SubjectId, SubjectProgress>,
+    /// What is still in its files and should not be.
+    #[serde(default, skip_serializing_if = "Debts::is_nothing")]
+    pub(crate) debts: Debts,
 }
 
 /// One subject's share.
@@ -40,7 +45,7 @@ pub(crate) struct StreamProgress {
 
 impl Default for Progress {
     fn default() -> Self {
-        Self { format: FORMAT, subjects: BTreeMap::new() }
+        Self { format: FORMAT, subjects: BTreeMap::new(), debts: Debts::default() }
     }
 }
 
@@ -51,6 +56,15 @@ impl Progress {
         let Some(payload) = payload else { return Some(Self::default()) };
         let progress: Self = serde_json::from_str(payload).ok()?;
         (progress.format == FORMAT).then_some(progress)
+    }
+
+    /// The same of a list of segments. Where none has a deleted passage nothing is owed any more.
+    pub(crate) fn of(meta: &IndexMeta) -> Option<Self> {
+        let mut progress = Self::read(meta.payload.as_deref())?;
+        if meta.segments.iter().all(|segment| segment.num_deleted_docs() == 0) {
+            progress.debts = Debts::default();
+        }
+        Some(progress)
     }
 
     pub(crate) fn write(&self) -> String {

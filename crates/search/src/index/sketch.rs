@@ -4,25 +4,33 @@
 //! numbers each pick one pair; two texts have the same pick as often as they share pairs, and two bits of every pick
 //! are kept.
 //! Beside them stand how long the text is and which numbers occur in it: letters from a shop differ in nothing but
-//! those. What only says that something is quoted or forwarded is left out.
+//! those. What only says that something is quoted or forwarded is left out. Of a text too short for that nothing is
+//! kept but these numbers and a hash, enough to know the same text again.
 
 use std::ops::Range;
 
 use super::quoting;
 
-/// Shorter texts say too little to be called the same.
-const MIN_WORDS: usize = 6;
+/// Shorter texts say too little to be called the same thing by themselves.
+const MIN_WORDS: u64 = 6;
 /// How many picks are kept.
 pub(crate) const PICKS: u32 = 64;
 /// The bits of a number that say which numbers occur.
 const NUMBER_BITS: u32 = 32;
+/// The bits that say how many words there are.
+const LENGTH_BITS: u32 = 16;
+/// What mail programs of several languages write before the subject of an answer or of a forwarded letter.
+const MARKS: [&str; 20] = [
+    "re", "fw", "fwd", "aw", "wg", "antw", "sv", "vs", "vb", "tr", "rv", "rif", "ref", "enc", "odp", "pd",
+    "ynt", "回复", "转发", "答复",
+];
 
 /// A text's sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sketch {
-    /// The lower and the higher bit of each pick.
+    /// The lower and the higher bit of each pick; nothing for a short text.
     pub(crate) picks: [u64; 2],
-    /// Which numbers occur, and above them how many words there are.
+    /// Which numbers occur, above them how many words there are, and above those the hash of a short text.
     pub(crate) facts: u64,
 }
 
@@ -31,7 +39,9 @@ pub(crate) struct Sketching {
     passed_over: Vec<Range<usize>>,
     pairs: Vec<u64>,
     numbers: u64,
-    words: usize,
+    words: u64,
+    /// A hash of all words so far.
+    all: u64,
     before: Option<u64>,
     /// Where the last word began, in characters.
     reached: Option<usize>,
@@ -39,8 +49,12 @@ pub(crate) struct Sketching {
 
 impl Sketching {
     pub(crate) fn of(text: &str) -> Self {
-        let passed_over = quoting::frames(text);
-        Self { passed_over, pairs: Vec::new(), numbers: 0, words: 0, before: None, reached: None }
+        let mut passed_over = quoting::frames(text);
+        let marks = 0..marks(text);
+        if !marks.is_empty() && passed_over.first().is_none_or(|first| marks.end <= first.start) {
+            passed_over.insert(0, marks);
+        }
+        Self { passed_over, pairs: Vec::new(), numbers: 0, words: 0, all: 0, before: None, reached: None }
     }
 
     /// The next word, and where it begins in the text, in characters.
@@ -61,14 +75,17 @@ impl Sketching {
             self.numbers |= 1 << ((hash >> 32) % u64::from(NUMBER_BITS));
         }
         self.words += 1;
+        self.all = mixed(self.all.rotate_left(17) ^ hash);
         self.pairs.extend(self.before.map(|before| mixed(before.rotate_left(17) ^ hash)));
         self.before = Some(hash);
     }
 
-    /// What came of it; nothing for a text too short to tell.
-    pub(crate) fn finish(mut self) -> Option<Sketch> {
+    /// What came of it.
+    pub(crate) fn finish(mut self) -> Sketch {
+        let facts = self.words.min((1 << LENGTH_BITS) - 1) << NUMBER_BITS | self.numbers;
         if self.words < MIN_WORDS {
-            return None;
+            let hash = self.all << (NUMBER_BITS + LENGTH_BITS);
+            return Sketch { picks: [0; 2], facts: hash | facts };
         }
         self.pairs.sort_unstable();
         let mut least = [u64::MAX; PICKS as usize];
@@ -86,8 +103,7 @@ impl Sketching {
             picks[0] |= (pick & 1) << number;
             picks[1] |= (pick >> 1 & 1) << number;
         }
-        let words = u64::try_from(self.words).unwrap_or(u64::MAX).min(u64::from(u16::MAX));
-        Some(Sketch { picks, facts: words << NUMBER_BITS | self.numbers })
+        Sketch { picks, facts }
     }
 }
 
@@ -99,10 +115,16 @@ impl Sketch {
     }
 
     pub(crate) fn words(&self) -> u64 {
-        self.facts >> NUMBER_BITS
+        self.facts >> NUMBER_BITS & ((1 << LENGTH_BITS) - 1)
     }
 
-    fn numbers(&self) -> u64 {
+    /// Whether the text is long enough for its likeness to mean something.
+    pub(crate) fn is_telling(&self) -> bool {
+        self.words() >= MIN_WORDS
+    }
+
+    /// A bit or two for each number that occurs.
+    pub(crate) fn numbers(&self) -> u64 {
         self.facts & ((1 << NUMBER_BITS) - 1)
     }
 
@@ -114,12 +136,32 @@ impl Sketch {
         const NEARLY: u32 = 50;
         const LONG_ENOUGH: u64 = 12;
         let (short, long) = if self.words() <= other.words() { (self, other) } else { (other, self) };
+        if !short.is_telling() {
+            return self == other;
+        }
         let same_length = short.words() == long.words();
         let missing = |one: &Self, other: &Self| one.numbers() & !other.numbers() != 0;
         let lacks_numbers = missing(short, long) || (same_length && missing(long, short));
         let needed = if short.words() < LONG_ENOUGH { PICKS } else { NEARLY };
         !lacks_numbers && self.shared(other) >= needed
     }
+}
+
+/// The characters at the beginning of a text that only say it is an answer or forwarded.
+fn marks(text: &str) -> usize {
+    const LONGEST: usize = 8;
+    let mut rest = text.trim_start();
+    while let Some((colon, sign)) = rest.char_indices().take(LONGEST).find(|(_, c)| matches!(c, ':' | '：'))
+    {
+        // Some programs count: `Re[2]:`.
+        let (mark, count) = rest[..colon].split_once('[').unwrap_or((&rest[..colon], ""));
+        let is_count = count.trim_end().trim_end_matches(']').chars().all(|c| c.is_ascii_digit());
+        if !is_count || !MARKS.contains(&&*mark.trim_end().to_lowercase()) {
+            break;
+        }
+        rest = rest[colon + sign.len_utf8()..].trim_start();
+    }
+    text[..text.len() - rest.len()].chars().count()
 }
 
 fn hash(word: &str) -> u64 {
@@ -155,7 +197,12 @@ mod tests {
 
     use super::*;
 
+    /// `None` for a text that by itself is like no other.
     fn sketch(text: &str) -> Option<Sketch> {
+        Some(any_sketch(text)).filter(Sketch::is_telling)
+    }
+
+    fn any_sketch(text: &str) -> Sketch {
         let mut sketching = Sketching::of(text);
         let mut positions = 0;
         for_each_token(text, Language::English, |token| {
@@ -230,5 +277,31 @@ mod tests {
             assert!(!alike(friday, &friday.replace("Friday", word)), "{word}");
         }
         assert_eq!(sketch("see you there then"), None);
+    }
+
+    #[test]
+    fn very_short_texts_are_known_again() {
+        let order = any_sketch("Order 4711");
+        assert!(order.is_like(&any_sketch("order 4711!")));
+        for other in ["Order 4712", "4711 order", "Order", "Order 4711 4711", LETTER] {
+            let other = any_sketch(other);
+            assert!(!order.is_like(&other) && !other.is_like(&order), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_has_the_subject_of_its_question() {
+        let plan = any_sketch("Plan for Malta");
+        for subject in [
+            "Re: Plan for Malta",
+            "AW: WG: Plan for Malta",
+            " Fwd : RE[2]: plan for malta",
+            "回复：Plan for Malta",
+        ] {
+            assert!(plan.is_like(&any_sketch(subject)), "{subject}");
+        }
+        for subject in ["Old: Plan for Malta", "Re Plan for Malta", "Answer: Plan for Malta"] {
+            assert!(!plan.is_like(&any_sketch(subject)), "{subject}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::bonus::Bonuses;
 use super::credit::{Credits, PassageCredit, RecordCredit};
 use super::groups::Group;
 use super::hits::{MAX_PASSAGES, PlacedHit, UnnamedHit};
-use crate::index::Sketch;
+use super::said::Said;
 
 /// What the month or year a query names counts for a record whose own time it is, beside the word itself.
 const DATED: f64 = 0.9;
@@ -32,13 +32,13 @@ pub(crate) struct Answer<'a> {
 const COPIES: usize = 16;
 
 /// A record in its place.
-#[derive(Clone, Copy)]
 pub(crate) struct Placed<'a> {
     pub(crate) index: usize,
     credit: &'a RecordCredit,
     pub(crate) score: f64,
     duplicates: u32,
-    sketch: Option<Sketch>,
+    /// What it says, where that was found by its own words and tells it from others.
+    said: Option<Said>,
 }
 
 impl<'a> Answer<'a> {
@@ -76,9 +76,7 @@ impl<'a> Answer<'a> {
                 if is_full && one.index >= self.found {
                     continue;
                 }
-                self.matching(one.credit, &mut scored);
-                let best = scored.first().map(|(_, at)| self.credits.passages[*at].at);
-                one.sketch = best.and_then(|at| self.view.segments.segment(at).sketch(at.doc));
+                one.said = self.said(one.credit, &mut scored);
                 if let Some(first) = self.first_like(placed, one) {
                     // Those that come later may never be looked at, so they are not counted whether they are or not.
                     placed[first].duplicates += u32::from(one.index < self.found);
@@ -88,7 +86,7 @@ impl<'a> Answer<'a> {
                     || (placed.len() >= most
                         && placed.last().is_some_and(|last| self.compare(last, one) != Ordering::Equal));
                 if !is_full {
-                    placed.push(*one);
+                    placed.push(Placed { said: one.said.take(), ..*one });
                 }
             }
         }
@@ -131,7 +129,7 @@ impl<'a> Answer<'a> {
         let credit = &self.credits.records[index];
         let times = self.bonuses.time.factor(self.named_time(credit));
         let score = self.total(index) * self.factor(credit) * times;
-        Placed { index, credit, score, duplicates: 0, sketch: None }
+        Placed { index, credit, score, duplicates: 0, said: None }
     }
 
     /// What all words count.
@@ -171,6 +169,14 @@ impl<'a> Answer<'a> {
                 more.total_cmp(score).then_with(|| self.passage_place(*one).cmp(&self.passage_place(*other)))
             });
         }
+    }
+
+    fn said(&self, credit: &RecordCredit, scored: &mut Vec<(f64, usize)>) -> Option<Said> {
+        self.matching(credit, scored);
+        if scored.is_empty() {
+            return None;
+        }
+        Said::by(self.view, credit.part, &self.credits.passages[credit.passages.clone()])
     }
 
     /// What a word counts: as it stands in the record, or as its date says it.
@@ -214,8 +220,8 @@ impl<'a> Answer<'a> {
     /// The first record in its place that says nearly the same. One that has a word of the query which the other has
     /// not is never left out for it.
     fn first_like(&self, placed: &[Placed<'_>], one: &Placed<'_>) -> Option<usize> {
-        let sketch = one.sketch.as_ref()?;
-        let is_like = |known: &Placed<'_>| known.sketch.as_ref().is_some_and(|known| sketch.is_like(known));
+        let said = one.said.as_ref()?;
+        let is_like = |known: &Placed<'_>| known.said.as_ref().is_some_and(|known| said.is_like(known));
         placed.iter().position(|known| is_like(known) && self.has_words_of(known.index, one.index))
     }
 

@@ -12,6 +12,8 @@ use crate::segments::DocAt;
 /// The most for a query that occurs word for word, in steps of a word.
 const VERBATIM: f64 = 0.5;
 const VERBATIM_WORDS: usize = 4;
+/// A query of more words is no quotation. A name alone can have that many parts.
+const MAX_WORDS: usize = 64;
 /// For a record of the month the query names.
 const MONTH: f64 = 0.5;
 
@@ -61,7 +63,7 @@ pub(crate) fn verbatim(
         }
     }
     let mut found = Verbatim { words: slots.len(), docs: Vec::new() };
-    if slots.len() < 2 {
+    if !(2..=MAX_WORDS).contains(&slots.len()) {
         return Ok(found);
     }
     for number in 0..view.segments.all().len() {

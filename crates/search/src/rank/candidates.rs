@@ -13,6 +13,7 @@ use super::View;
 use super::bonus::Verbatim;
 use super::filter::Filter;
 use super::groups::{Group, Matches};
+use super::newest::Newest;
 use super::terms::PlanTerm;
 use super::top::{PlanTies, Tie, Top, tie};
 use super::whole::DRIVEN;
@@ -78,12 +79,14 @@ impl Candidates {
     ) -> Result<Self, SearchError> {
         let (filter, rarest) = Filter::new(view, groups)?;
         let finder = Finder { view, groups, filter: &filter };
-        let Wide { mut docs, later, has_later, threshold, mut is_complete } = match (order, rarest) {
+        let driving = rarest.filter(|group| group.count <= DRIVEN as u64);
+        let Wide { mut docs, later, has_later, threshold, mut is_complete } = match (order, driving) {
             (SearchOrder::Newest, _) => finder.newest()?,
-            (_, Some(group)) if group.count <= DRIVEN as u64 => Wide::all(finder.all_of(group)?),
+            (_, Some(group)) => Wide::all(finder.all_of(group)?),
             _ => finder.best(width)?,
         };
-        if order == SearchOrder::Relevance {
+        // To all that have what is required nothing can be added.
+        if order == SearchOrder::Relevance && driving.is_none() {
             for group in groups.iter().filter(|group| group.scores()) {
                 if let Matches::Docs(by_segment) = &group.matches {
                     let all = by_segment.iter().enumerate();
@@ -219,44 +222,16 @@ impl Finder<'_> {
         docs.into_iter().map(|(_, at, _)| at).collect()
     }
 
-    /// The newest passages that have most of the words.
+    /// The newest that have most of the words.
     fn newest(&self) -> Result<Wide, SearchError> {
-        let segments = self.view.segments.all();
-        let mut counted: Vec<Vec<(u8, u8)>> =
-            segments.iter().map(|segment| vec![(0, 0); segment.reader.max_doc() as usize]).collect();
-        let scoring = self.groups.iter().filter(|group| group.scores());
-        let mut groups = 0_u8;
-        for group in scoring {
-            groups = groups.saturating_add(1);
-            group.for_each_doc(self.view, |segment, doc| {
-                let (count, last) = &mut counted[segment][doc as usize];
-                if *last != groups {
-                    (*count, *last) = (count.saturating_add(1), groups);
-                }
-            })?;
+        let mut newest = Newest::new(self.view, self.groups);
+        for number in 0..self.view.segments.all().len() {
+            newest.look(number, &self.range(number), |at| self.admits(at).is_some())?;
         }
-        // Two thirds of the words, or as many as any passage has.
-        let mut needed = (groups * 2).div_ceil(3).max(1);
-        loop {
-            let mut found = Vec::new();
-            for (segment, docs) in counted.iter().enumerate() {
-                for (doc, _) in (0_u32..).zip(docs).filter(|(_, (count, _))| *count >= needed) {
-                    let at = DocAt { segment, doc };
-                    if let Some(part) = self.admits(at) {
-                        found.push((Reverse(self.tie(at, part)), at));
-                    }
-                }
-            }
-            if !found.is_empty() || needed == 1 {
-                found.sort_unstable();
-                let is_complete = found.len() <= LIMIT;
-                let mut docs: Vec<_> = found.into_iter().take(LIMIT).map(|(_, at)| at).collect();
-                let later = docs.split_off(docs.len().min(FIRST));
-                let has_later = !later.is_empty();
-                return Ok(Wide { docs, later, has_later, threshold: 0.0, is_complete });
-            }
-            needed -= 1;
-        }
+        let (mut docs, is_complete) = newest.docs();
+        let later = docs.split_off(docs.len().min(FIRST));
+        let has_later = !later.is_empty();
+        Ok(Wide { docs, later, has_later, threshold: 0.0, is_complete })
     }
 }
 

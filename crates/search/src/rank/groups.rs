@@ -1,19 +1,22 @@
 //! What a query looks for, resolved against the plan's own part of the index.
 //!
-//! Every clause becomes one group: all forms of one word in all granted fields, with one count. Nothing
+//! Everything wished for becomes one group: all forms of one word in all granted fields, with one count. Nothing
 //! outside the plan has a term in a group.
 
-use pdpp_evidence::{Clause, Need, What, forms};
+use pdpp_evidence::{Clause, Ignored, Need, What, forms};
 use pdpp_store::Correction;
 use tantivy::DocId;
 
-use super::phrase::phrase_docs;
+use super::phrase::PhraseDocs;
+use super::prefixes::{self, Breadth};
 use super::terms::PlanTerm;
+use super::wishes::{Sought, Wish, Wishes};
 use super::{Pace, View, spelling};
 use crate::SearchError;
+use crate::segments::DocAt;
 
-/// What the parts of a name count when the name itself occurs nowhere.
-const PARTS_SHARE: f64 = 0.5;
+/// Words for which another spelling is looked for: each is compared with every word of the plan.
+const MAX_CORRECTED: usize = 8;
 
 /// One thing looked for.
 pub(crate) struct Group {
@@ -40,7 +43,7 @@ pub(crate) enum Matches {
     /// Where any of these terms stands, each in its field of the plan.
     Terms(Vec<PlanTerm>),
     /// In these documents so many times, by segment.
-    Docs(Vec<Vec<(DocId, u32)>>),
+    Docs(PhraseDocs),
 }
 
 impl Group {
@@ -69,10 +72,15 @@ impl Group {
     }
 }
 
-/// Groups in the order of the clauses, and what was looked for instead of what was typed.
+/// Groups in the order of the clauses.
 pub(crate) struct Groups {
     pub(crate) all: Vec<Group>,
+    /// What was looked for instead of what was typed.
     pub(crate) corrected: Vec<Correction>,
+    /// What was left out.
+    pub(crate) ignored: Vec<Ignored>,
+    /// Whether nothing was: a prefix can stand for more words than are looked for.
+    pub(crate) is_complete: bool,
 }
 
 impl Groups {
@@ -90,9 +98,13 @@ impl Groups {
             return Ok(None);
         }
         let (mut near, mut corrected) = (clauses.to_vec(), Vec::new());
-        for clause in near.iter_mut().filter(|clause| clause.need != Need::Without && !clause.stop) {
-            let What::Word { forms: typed } = &clause.what else { continue };
-            let Some(used) = spelling::nearest(view, typed)? else { continue };
+        let asked = near.iter_mut().filter(|clause| clause.need != Need::Without && !clause.stop);
+        let words = asked.filter_map(|clause| match &clause.what {
+            What::Word { forms } => forms.first().cloned().map(|word| (clause, word)),
+            _ => None,
+        });
+        for (clause, word) in words.take(MAX_CORRECTED) {
+            let Some(used) = spelling::nearest(view, &word)? else { continue };
             clause.what = What::Word { forms: forms(&used) };
             corrected.push(Correction { typed: clause.text.clone(), used });
         }
@@ -105,109 +117,82 @@ impl Groups {
     }
 
     fn of(view: &View<'_>, clauses: &[Clause]) -> Result<Self, SearchError> {
-        let mut resolved = Self { all: Vec::new(), corrected: Vec::new() };
-        for clause in clauses {
-            resolved.add(view, clause)?;
+        let Wishes { all: wishes, corrected, ignored, .. } = Wishes::of(view, clauses)?;
+        let breadth = Breadth::of(clauses);
+        let all = Vec::with_capacity(wishes.len());
+        let mut resolved = Self { all, corrected, is_complete: ignored.is_empty(), ignored };
+        for wish in wishes {
+            let (group, is_all) = Group::of(view, wish, breadth)?;
+            resolved.is_complete &= is_all;
+            resolved.all.push(group);
         }
         Ok(resolved)
     }
+}
 
-    fn add(&mut self, view: &View<'_>, clause: &Clause) -> Result<(), SearchError> {
-        match &clause.what {
-            What::Word { forms } => self.push(view, clause, words(view, forms)?, forms.first().cloned(), 1.0),
-            What::Prefix { folded } => {
-                let terms = spelling::expand(view, folded)?;
-                self.push(view, clause, Matches::Terms(terms), None, 1.0)
+impl Group {
+    /// The group, and whether it has all that was wished for.
+    fn of(view: &View<'_>, wish: Wish, breadth: Breadth) -> Result<(Self, bool), SearchError> {
+        let mut is_all = true;
+        let mut matches = match wish.sought {
+            Sought::Word(forms) => words(view, &forms)?,
+            Sought::Prefix(folded) if wish.need != Need::Should => {
+                Matches::Docs(prefixes::docs(view, &folded)?)
             }
-            What::Compound { whole, parts } if parts.len() < 2 => {
-                let forms: Vec<_> = std::iter::once(whole).chain(parts.iter().flatten()).cloned().collect();
-                self.push(view, clause, words(view, &forms)?, Some(whole.clone()), 1.0)
+            Sought::Prefix(folded) => {
+                let (terms, is_whole) = breadth.expand(view, &folded)?;
+                is_all = is_whole;
+                Matches::Terms(terms)
             }
-            What::Compound { whole, parts } => {
-                let docs = phrase(view, parts)?;
-                if docs.iter().all(Vec::is_empty) && clause.need == Need::Should {
-                    return self.add_words(view, clause, parts, PARTS_SHARE);
-                }
-                self.push(view, clause, Matches::Docs(docs), Some(whole.clone()), 1.0)
-            }
-            What::Phrase(slots) => {
-                let docs = phrase(view, slots)?;
-                if docs.iter().all(Vec::is_empty) && clause.need == Need::Should {
-                    let used: Vec<_> = slots.iter().filter_map(|forms| forms.first()).cloned().collect();
-                    let typed = format!("\"{}\"", clause.text);
-                    self.corrected.push(Correction { typed, used: used.join(" ") });
-                    return self.add_words(view, clause, slots, 1.0);
-                }
-                self.push(view, clause, Matches::Docs(docs), None, 1.0)?;
-                if let Some(group) = self.all.last_mut() {
-                    group.is_quoted = clause.need == Need::Should;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// The words of a phrase or name, each for itself.
-    fn add_words(
-        &mut self,
-        view: &View<'_>,
-        clause: &Clause,
-        slots: &[Vec<String>],
-        share: f64,
-    ) -> Result<(), SearchError> {
-        for forms in slots {
-            let Some(surface) = forms.first() else { continue };
-            let stop = clause.stop || pdpp_evidence::is_stop_word(surface);
-            let word = Clause { stop, text: surface.clone(), ..clause.clone() };
-            self.push(view, &word, words(view, forms)?, Some(surface.clone()), share)?;
-        }
-        Ok(())
-    }
-
-    fn push(
-        &mut self,
-        view: &View<'_>,
-        clause: &Clause,
-        mut matches: Matches,
-        surface: Option<String>,
-        share: f64,
-    ) -> Result<(), SearchError> {
-        let mut group = Group {
-            text: clause.text.clone(),
-            need: clause.need,
-            is_stop: clause.stop,
-            is_quoted: false,
-            typed: None,
-            count: 0,
-            idf: 0.0,
-            is_name: false,
-            matches: Matches::Terms(Vec::new()),
+            Sought::Docs(docs) => Matches::Docs(docs),
         };
+        let (mut count, mut is_name) = (0, false);
         match &mut matches {
-            Matches::Docs(docs) => group.count = docs.iter().map(|docs| docs.len() as u64).sum(),
+            Matches::Docs(docs) => {
+                count = docs.iter().map(|docs| docs.len() as u64).sum();
+                is_name = is_in_actor(view, docs);
+            }
             // Function words are not counted: they have no weight, and are the longest lists.
-            Matches::Terms(_) if clause.stop => {}
+            Matches::Terms(_) if wish.is_stop => {}
             Matches::Terms(terms) => {
                 let mut kept = Vec::with_capacity(terms.len());
                 for term in terms.drain(..) {
-                    let count = view.count(&term)?;
-                    if count > 0 {
-                        group.count += count;
-                        group.is_name |= view.scopes.fields[term.field].is_actor;
+                    let counted = view.count(&term)?;
+                    if counted > 0 {
+                        count += counted;
+                        is_name |= view.scopes.fields[term.field].is_actor;
                         kept.push(term);
                     }
                 }
                 *terms = kept;
             }
         }
-        group.matches = matches;
+        let mut group = Self {
+            text: wish.text,
+            need: wish.need,
+            is_stop: wish.is_stop,
+            is_quoted: wish.is_quoted,
+            typed: None,
+            count,
+            idf: wish.share * view.idf(count),
+            is_name,
+            matches,
+        };
         if group.scores() {
+            let surface = wish.surface;
             group.typed = surface.map(|surface| typed(view, &mut group.matches, &surface)).transpose()?;
         }
-        group.idf = share * view.idf(group.count);
-        self.all.push(group);
-        Ok(())
+        Ok((group, is_all))
     }
+}
+
+/// Whether any of some documents names who wrote a record.
+fn is_in_actor(view: &View<'_>, docs: &PhraseDocs) -> bool {
+    let is_actor = |at: DocAt| view.field(at).is_some_and(|field| view.scopes.fields[field].is_actor);
+    view.scopes.fields.iter().any(|field| field.is_actor)
+        && (0..)
+            .zip(docs)
+            .any(|(segment, docs)| docs.iter().any(|(doc, _)| is_actor(DocAt { segment, doc: *doc })))
 }
 
 /// The forms of a word in every field of the plan.
@@ -250,18 +235,4 @@ fn typed(view: &View<'_>, matches: &mut Matches, surface: &str) -> Result<Vec<Pl
     }
     typed.retain(|term| !term.is_nowhere());
     Ok(typed)
-}
-
-/// The documents within the grant that have a phrase.
-fn phrase(view: &View<'_>, slots: &[Vec<String>]) -> Result<Vec<Vec<(DocId, u32)>>, SearchError> {
-    let mut by_segment = Vec::new();
-    for number in 0..view.segments.all().len() {
-        let mut docs = Vec::new();
-        for field in 0..view.scopes.fields.len() {
-            docs.extend(phrase_docs(view, number, field, slots, None)?);
-        }
-        docs.sort_unstable();
-        by_segment.push(docs);
-    }
-    Ok(by_segment)
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use tantivy::DocId;
 
 use crate::SearchError;
+use crate::error::caught;
 use crate::segments::{DocAt, Segments};
 
 /// The most passages of a hit.
@@ -189,10 +190,16 @@ impl Hits for LaterHits {
     }
 
     fn reaches(&self, end: usize) -> Result<bool, StoreError> {
-        Ok(self.known_to(end)?.hits.len() >= end)
+        Ok(caught(|| Ok(self.known_to(end)?.hits.len() >= end))?)
     }
 
     fn read(&self, range: Range<usize>) -> Result<Vec<RankedHit>, StoreError> {
+        Ok(caught(|| self.named(range))?)
+    }
+}
+
+impl LaterHits {
+    fn named(&self, range: Range<usize>) -> Result<Vec<RankedHit>, SearchError> {
         let mut known = self.known_to(range.end)?;
         let range = range.start.min(known.hits.len())..range.end.min(known.hits.len());
         if range.is_empty() {

@@ -19,9 +19,12 @@ mod filter;
 mod groups;
 mod hits;
 mod lookup;
+mod newest;
 mod phrase;
+mod prefixes;
 mod presence;
 mod ranked;
+mod said;
 mod scopes;
 mod settled;
 mod spelling;
@@ -29,12 +32,13 @@ mod terms;
 mod top;
 mod whole;
 mod wide;
+mod wishes;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 use pdpp_access::SearchOrder;
-use pdpp_evidence::{Clause, What};
+use pdpp_evidence::{Clause, Ignored, What};
 use pdpp_store::{Correction, Ranking, Search};
 use tantivy::Term;
 use tantivy::schema::Field;
@@ -105,6 +109,7 @@ struct Found {
     is_complete: bool,
     counts: Vec<u64>,
     corrected: Vec<Correction>,
+    ignored: Vec<Ignored>,
 }
 
 /// Answers a search from one commit; `None` when it would be longer than it may be.
@@ -117,13 +122,13 @@ pub(crate) fn rank(
     // One more than the page, to know whether there is another.
     let wanted = search.plan.limit() as usize;
     let found = find(segments.clone(), counts, search, pace, Depth::First(wanted + 1))?;
-    let Some(Found { hits, is_all, is_complete, counts: counted, corrected }) = found else {
+    let Some(Found { hits, is_all, is_complete, counts: counted, corrected, ignored }) = found else {
         return Ok(None);
     };
     let rank_all = (!is_all).then(|| later(segments.clone(), counts.clone(), search));
     let hits = LaterHits::new(segments.clone(), counted, hits, rank_all);
     hits.name_first(wanted)?;
-    Ok(Some(Ranking { hits: Arc::new(hits), is_complete, is_current: false, corrected }))
+    Ok(Some(Ranking { hits: Arc::new(hits), is_complete, is_current: false, corrected, ignored }))
 }
 
 /// Ranks the same once more, to the last hit.
@@ -155,13 +160,11 @@ fn find(
     }
     let view = View::new(segments, counts, scopes)?;
     let Some(groups) = Groups::resolve(&view, clauses, pace)? else { return Ok(None) };
-    let corrected = groups.corrected;
-    let groups = groups.all;
+    let Groups { all: groups, corrected, ignored, is_complete } = groups;
     let counted = vec![0; view.scopes.parts.len()];
     if !groups.iter().any(Group::scores) {
-        let nothing =
-            Found { is_all: true, is_complete: true, corrected, counts: counted, ..Found::default() };
-        return Ok(Some(nothing));
+        let nothing = Found { is_all: true, corrected, ignored, counts: counted, ..Found::default() };
+        return Ok(Some(Found { is_complete, ..nothing }));
     }
     let order = search.plan.order();
     let postings = groups.iter().map(|group| group.count).sum::<u64>();
@@ -177,12 +180,15 @@ fn find(
         let (view, groups, bonuses) = (&view, &groups, &bonuses);
         let ranked = Ranked { view, groups, candidates, bonuses, order, explain: search.explain, pace };
         match ranked.to(depth)? {
-            Reached::All(found) => return Ok(Some(Found { corrected, ..found })),
+            Reached::All(found) => {
+                let is_complete = is_complete && found.is_complete;
+                return Ok(Some(Found { is_complete, corrected, ignored, ..found }));
+            }
             Reached::Long => return Ok(None),
             Reached::NotAll => {}
         }
     }
-    Ok(Some(Found { corrected, counts: counted, ..Found::default() }))
+    Ok(Some(Found { corrected, ignored, counts: counted, ..Found::default() }))
 }
 
 /// Whether everything is there that is made once for a segment and a grant.

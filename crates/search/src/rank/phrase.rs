@@ -14,6 +14,23 @@ struct Slot {
     positions: Vec<u32>,
 }
 
+/// The documents that have a phrase and how often, by segment, in order.
+pub(crate) type PhraseDocs = Vec<Vec<(DocId, u32)>>;
+
+/// The documents of all fields of the plan, within its grant, that have a phrase.
+pub(crate) fn phrase(view: &View<'_>, slots: &[Vec<String>]) -> Result<PhraseDocs, SearchError> {
+    let mut by_segment = Vec::new();
+    for number in 0..view.segments.all().len() {
+        let mut docs = Vec::new();
+        for field in 0..view.scopes.fields.len() {
+            docs.extend(phrase_docs(view, number, field, slots, None)?);
+        }
+        docs.sort_unstable();
+        by_segment.push(docs);
+    }
+    Ok(by_segment)
+}
+
 /// The documents of one field of the plan, within its grant, that have the words in order and next to each
 /// other, and how often. Only `among` is looked at, in order, if there is such a list.
 pub(crate) fn phrase_docs(

@@ -33,6 +33,8 @@ pub(crate) struct PartScope {
     pub(crate) request: Bounds,
     pub(crate) follows_threads: bool,
     pub(crate) tells_time: bool,
+    /// The first part of the same stream that is searched in the same fields.
+    pub(crate) like: usize,
     /// What the numbers of its records have in common.
     first: u64,
 }
@@ -51,6 +53,10 @@ pub(crate) struct FieldScope {
     pub(crate) scope: String,
     /// Whether it names who wrote the record.
     pub(crate) is_actor: bool,
+    /// Whether it is the record's text.
+    pub(crate) is_body: bool,
+    /// Whether it is the record's title.
+    pub(crate) is_title: bool,
     /// What its matches count.
     pub(crate) weight: f64,
 }
@@ -85,6 +91,7 @@ impl Scopes {
                 request: Bounds::new(part.within(), only),
                 follows_threads: part.follows_threads(),
                 tells_time: part.tells_time(),
+                like: plan.parts().iter().position(|other| is_alike(other, part)).unwrap_or(index),
                 first: place.first(),
             });
         }
@@ -125,6 +132,13 @@ impl FieldsBySegment {
     }
 }
 
+fn is_alike(part: &SearchPart, other: &SearchPart) -> bool {
+    let source = |part: &SearchPart| part.read().source().manifest.key().clone();
+    part.read().stream() == other.read().stream()
+        && source(part) == source(other)
+        && part.fields() == other.fields()
+}
+
 fn part_fields(index: usize, part: &SearchPart, place: &StreamPlace) -> Vec<FieldScope> {
     let role = |name: &Option<String>| name.as_deref().map(Role::parse);
     let is_body = |role: &Option<Role>| matches!(role, Some(Role::Body | Role::PrimaryTitle));
@@ -136,6 +150,8 @@ fn part_fields(index: usize, part: &SearchPart, place: &StreamPlace) -> Vec<Fiel
             field: number,
             scope: place.scope(&field.path),
             is_actor: role == Some(Role::Actor),
+            is_body: role == Some(Role::Body),
+            is_title: role == Some(Role::PrimaryTitle),
             weight: if has_body && !is_body(&role) { BESIDE_BODY } else { 1.0 },
         }
     };

@@ -1,72 +1,37 @@
-//! Words of the plan's own dictionary: those that begin with a prefix, and those near a typed word.
+//! Words of the plan's own dictionary near a typed one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
 
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
+use pdpp_evidence::forms;
 use tantivy::Term;
 use tantivy::schema::Field;
 use tantivy_fst::Automaton;
 
 use super::View;
+use super::prefixes::for_each_word;
 use super::terms::PlanTerm;
 use crate::SearchError;
 use crate::place::SCOPE_CHARS;
 
-/// Words a prefix stands for at most.
-const MAX_EXPANSIONS: usize = 64;
-/// Words looked at for one prefix in one scope of one segment.
-const MAX_LOOKED_AT: usize = 20_000;
+/// What finds words so many changes away. They take long to make.
+static ONE_CHANGE: LazyLock<LevenshteinAutomatonBuilder> =
+    LazyLock::new(|| LevenshteinAutomatonBuilder::new(1, true));
+static TWO_CHANGES: LazyLock<LevenshteinAutomatonBuilder> =
+    LazyLock::new(|| LevenshteinAutomatonBuilder::new(2, true));
 
-/// The terms that begin with a prefix: the most frequent ones, by what the plan sees.
-pub(crate) fn expand(view: &View<'_>, prefix: &str) -> Result<Vec<PlanTerm>, SearchError> {
-    let layout = view.segments.layout;
-    let mut found: BTreeMap<String, (u64, Vec<PlanTerm>)> = BTreeMap::new();
-    for (index, field) in view.scopes.fields.iter().enumerate() {
-        let begin = [&field.scope, prefix].concat();
-        for in_field in [layout.text, layout.surface] {
-            let mut words = BTreeSet::new();
-            for segment in view.segments.all() {
-                let inverted = segment.reader.inverted_index(in_field)?;
-                let mut terms = inverted.terms().range().ge(begin.as_bytes()).into_stream()?;
-                let mut looked_at = 0;
-                while terms.advance() && looked_at < MAX_LOOKED_AT {
-                    let Some(word) = own_word(terms.key(), &begin) else { break };
-                    words.insert(word);
-                    looked_at += 1;
-                }
-            }
-            for word in words {
-                let term = Term::from_field_text(in_field, &[&*field.scope, &word].concat());
-                let term = PlanTerm::find(view, index, term)?;
-                let count = view.count(&term)?;
-                if count > 0 {
-                    let entry = found.entry(word).or_default();
-                    entry.0 += count;
-                    entry.1.push(term);
-                }
-            }
-        }
-    }
-    let mut best: Vec<_> = found.into_iter().collect();
-    best.sort_by(|(word, (count, _)), (other, (more, _))| more.cmp(count).then_with(|| word.cmp(other)));
-    best.truncate(MAX_EXPANSIONS);
-    Ok(best.into_iter().flat_map(|(_, (_, terms))| terms).collect())
-}
-
-fn own_word(key: &[u8], begin: &str) -> Option<String> {
-    let key = std::str::from_utf8(key).ok()?;
-    key.starts_with(begin).then(|| key[SCOPE_CHARS..].to_owned())
-}
+/// What a stem lacks of its word, in bytes.
+const LONGEST_ENDING: usize = 8;
 
 /// The word nearest to a typed one: fewest changes, then most frequent, then first in the alphabet.
-pub(crate) fn nearest(view: &View<'_>, typed: &[String]) -> Result<Option<String>, SearchError> {
-    let Some(word) = typed.first() else { return Ok(None) };
-    let changes = match word.chars().count() {
+pub(crate) fn nearest(view: &View<'_>, typed: &str) -> Result<Option<String>, SearchError> {
+    let near = match typed.chars().count() {
         0..4 => return Ok(None),
-        4..8 => 1,
-        _ => 2,
+        4..8 => ONE_CHANGE.build_dfa(typed),
+        _ => TWO_CHANGES.build_dfa(typed),
     };
-    let near = LevenshteinAutomatonBuilder::new(changes, true).build_dfa(word);
     let layout = view.segments.layout;
     let mut found: BTreeMap<String, u64> = BTreeMap::new();
     for (index, field) in view.scopes.fields.iter().enumerate() {
@@ -77,12 +42,40 @@ pub(crate) fn nearest(view: &View<'_>, typed: &[String]) -> Result<Option<String
             }
         }
     }
+    let Some(best) = best(found, &near) else { return Ok(None) };
+    let written = written(view, &best, &near)?;
+    Ok(Some(written.unwrap_or(best)))
+}
+
+fn best(found: BTreeMap<String, u64>, near: &DFA) -> Option<String> {
     let distance = |word: &str| match near.eval(word) {
         Distance::Exact(changes) | Distance::AtLeast(changes) => changes,
     };
-    let best = found.into_iter().filter(|(_, count)| *count > 0);
-    let best = best.min_by_key(|(word, count)| (distance(word), u64::MAX - count, word.clone()));
-    Ok(best.map(|(word, _)| word))
+    let seen = found.into_iter().filter(|(_, count)| *count > 0);
+    let best = seen.min_by_key(|(word, count)| (distance(word), u64::MAX - count, word.clone()));
+    best.map(|(word, _)| word)
+}
+
+/// What is found may be a stem, such as `exercis`, that nobody wrote: then the nearest of the words it is the stem of.
+fn written(view: &View<'_>, stem: &str, near: &DFA) -> Result<Option<String>, SearchError> {
+    let layout = view.segments.layout;
+    // The last letter of a stem may be another one in the word: `happi` of `happy`.
+    let begin = stem.char_indices().next_back().map_or(stem, |(last, _)| &stem[..last]);
+    let lengths = stem.len()..=stem.len() + LONGEST_ENDING;
+    let (mut as_stem, mut words, mut known) = (0, BTreeMap::new(), HashMap::new());
+    for field in 0..view.scopes.fields.len() {
+        as_stem += view.count(&PlanTerm::find(view, field, view.term(layout.text, field, stem))?)?;
+        for_each_word(view, (field, layout.surface), begin, |word, term| {
+            let mut has_stem = || forms(word).iter().any(|form| form == stem);
+            if lengths.contains(&word.len()) && *known.entry(word.to_owned()).or_insert_with(&mut has_stem) {
+                *words.entry(word.to_owned()).or_default() += view.count(&term)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    // Each passage that has the stem from another word is counted with that word.
+    let is_written = words.values().sum::<u64>() < as_stem;
+    Ok(if is_written { None } else { best(words, near) })
 }
 
 fn words_near(
@@ -100,6 +93,11 @@ fn words_near(
         }
     }
     Ok(words)
+}
+
+fn own_word(key: &[u8], begin: &str) -> Option<String> {
+    let key = std::str::from_utf8(key).ok()?;
+    key.starts_with(begin).then(|| key[SCOPE_CHARS..].to_owned())
 }
 
 /// Accepts the scope, and then what the automaton accepts.

@@ -169,3 +169,30 @@ async fn an_index_of_the_pool_holds_one_owner() {
         assert_eq!(engine.passages(), 2, "one message of {name}, its text and its author");
     }
 }
+
+/// Ruling 48: what an owner removed does not stay on a node because nobody searches there any more.
+#[tokio::test]
+async fn an_index_that_nobody_asks_for_forgets_what_was_removed() {
+    let node = Node::new(u64::MAX).await;
+    for name in OWNERS {
+        node.find(name, "lighthouse").await;
+    }
+    let spelled = |name: &str| {
+        let folders = std::fs::read_dir(node.folder(name)).unwrap().flatten().map(|entry| entry.path());
+        let folder = folders.into_iter().find(|path| path.is_dir()).unwrap();
+        let files =
+            std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
+        let key = format!("m_{name}");
+        files.into_iter().any(|bytes| bytes.windows(key.len()).any(|window| window == key.as_bytes()))
+    };
+    node.age("ben", 30);
+    let before = std::fs::metadata(node.folder("ben").join("used")).unwrap().modified().unwrap();
+    assert!(spelled("ben"));
+    let ben = &node.archives[1];
+    node.store.remove_connection(&ben.subject_id, &ben.home).await.unwrap();
+    node.pool.tend().await;
+    assert!(!spelled("ben"));
+    assert!(spelled("ana") && spelled("cleo"));
+    let after = std::fs::metadata(node.folder("ben").join("used")).unwrap().modified().unwrap();
+    assert_eq!(before, after, "it was not asked for");
+}

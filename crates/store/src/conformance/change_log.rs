@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use pdpp_wire::Code;
+use pdpp_wire::{Code, ConnectionId};
 use serde_json::json;
 
-use super::world::{World, subject};
+use super::world::{World, stream, subject};
 use crate::{Applied, Change, ChangeKind, Store};
 
 async fn log(world: &World, after: u64, limit: u32) -> Vec<Change> {
@@ -74,6 +74,41 @@ pub async fn the_log_is_read_in_pieces(store: Arc<dyn Store>) {
     }
     let expected: Vec<_> = ids.iter().map(|id| format!("home letters +{id}")).collect();
     assert_eq!(seen, expected);
+}
+
+/// Ruling 7: whether an index is behind for a reader depends on what the reader may see.
+pub async fn the_latest_change_of_some_streams_is_told_whatever_else_came(store: Arc<dyn Store>) {
+    let world = World::new(store).await;
+    let head = async || world.store.log_head(&world.subject).await.expect("the log has a head");
+    let latest = async |streams: &[(&ConnectionId, &str)], after: u64| {
+        let streams: Vec<_> =
+            streams.iter().map(|(connection, name)| ((*connection).clone(), stream(name))).collect();
+        world.store.latest_of(&world.subject, &streams, after).await.expect("the log is asked")
+    };
+    let (home, work) = (&world.home, &world.work);
+    world.put(home, "letters", json!({"id": "a"})).await;
+    let letter = head().await;
+    world.put(work, "letters", json!({"id": "a"})).await;
+    world.put(home, "folders", json!({"id": "f"})).await;
+    let folder = head().await;
+    let both: [(&ConnectionId, &str); 2] = [(home, "letters"), (work, "folders")];
+    assert_eq!(latest(&both, 0).await, Some(letter), "neither stream of the other connection");
+    assert_eq!(latest(&both, letter).await, None);
+    assert_eq!(latest(&[(home, "folders"), (home, "letters")], letter).await, Some(folder));
+    assert_eq!(latest(&[], 0).await, None);
+    world.delete(home, "letters", "a").await;
+    assert_eq!(latest(&both, folder).await, Some(head().await));
+    let deleted = head().await;
+    world.store.purge_stream(&world.target(work, "letters")).await.expect("streams are purged");
+    assert_eq!(latest(&both, deleted).await, None);
+    assert_eq!(latest(&[(work, "letters")], deleted).await, Some(head().await));
+    let purged = head().await;
+    world.store.remove_connection(&world.subject, work).await.expect("connections are removed");
+    assert_eq!(latest(&both, purged).await, Some(head().await), "a connection goes with all its streams");
+    assert_eq!(latest(&[(home, "letters")], purged).await, None);
+    let other =
+        world.store.latest_of(&subject("someone_else"), &[(home.clone(), stream("letters"))], 0).await;
+    assert_eq!(other.expect("the log is asked"), None);
 }
 
 pub async fn a_subject_has_a_log_of_its_own(store: Arc<dyn Store>) {

@@ -204,6 +204,7 @@ macro_rules! each_promise {
             change_log: every_accepted_change_is_logged_in_order,
                 a_purge_and_a_removal_are_told_to_whoever_follows,
                 the_log_is_read_in_pieces,
+                the_latest_change_of_some_streams_is_told_whatever_else_came,
                 a_subject_has_a_log_of_its_own;
             events: a_subscription_is_kept_whole,
                 a_client_has_no_more_subscriptions_than_it_may,

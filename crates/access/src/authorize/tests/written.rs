@@ -25,6 +25,7 @@ pub(super) fn chat(key: &str) -> Manifest {
             {"name": "pin", "stream": "files", "foreign_key": "message_id", "cardinality": "has_one"},
             {"name": "lost", "stream": "nowhere", "foreign_key": "x", "cardinality": "has_many"}],
          "query": {"range_filters": {"sent_at": ["gte", "lt"], "stars": ["gte"]},
+            "search": {"lexical_fields": ["text"]},
             "expand": [{"name": "files", "default_limit": 3, "max_limit": 9}, {"name": "pin"}, {"name": "lost"}],
             "aggregations": {"count": true, "sum": ["stars"], "max": ["sent_at"], "group_by": ["author"],
                 "group_by_time": ["sent_at"], "count_distinct": ["author"]}}},

@@ -229,8 +229,11 @@ fn remarks(shown: usize, answer: &Value) -> Vec<String> {
     let meta = |pointer: &str| answer.pointer(&format!("/meta{pointer}"));
     let mut lines = Vec::new();
     if let Some(count) = meta("/count").and_then(Value::as_u64) {
-        let about =
-            if meta("/count_accuracy").and_then(Value::as_str) == Some("exact") { "" } else { "at least " };
+        let about = match meta("/count_accuracy").and_then(Value::as_str) {
+            Some("exact") => "",
+            Some("estimated") => "about ",
+            _ => "at least ",
+        };
         let shown = screen::number(u64::try_from(shown).unwrap_or(u64::MAX));
         lines.push(format!(
             "{shown} of {about}{} matching records; a preview is at most {PREVIEW_CHARS} characters",
