@@ -5,7 +5,8 @@ use std::ops::Range;
 /// What a request asks of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// Everything: no range, several, or one in other units. A server may ignore those.
+    /// Everything: no range, several, one in other units, or any of an empty blob, which has no range to give. A
+    /// server may ignore those.
     Whole,
     /// One range.
     Part(Range<u64>),
@@ -18,7 +19,7 @@ pub(crate) fn asked_range(header: Option<&str>, size: u64) -> Asked {
     let Some(spec) = header.and_then(|header| header.trim().strip_prefix("bytes=")) else {
         return Asked::Whole;
     };
-    if spec.contains(',') {
+    if spec.contains(',') || size == 0 {
         return Asked::Whole;
     }
     let Some((first, last)) = spec.trim().split_once('-') else { return Asked::Whole };
@@ -62,6 +63,8 @@ mod tests {
             assert_eq!(asked_range(Some(header), 10), expected, "{header}");
         }
         assert_eq!(asked_range(None, 10), Asked::Whole);
-        assert_eq!(asked_range(Some("bytes=0-"), 0), Asked::Outside);
+        for header in ["bytes=0-", "bytes=0-1048575", "bytes=7-9", "bytes=-4"] {
+            assert_eq!(asked_range(Some(header), 0), Asked::Whole, "{header} of nothing");
+        }
     }
 }

@@ -60,7 +60,7 @@ pub fn compact(schema: &Value) -> Value {
             }
             // Some servers list streams without connectors.
             ("streams", Value::Array(streams)) => {
-                streams.iter().map(|stream| compact_stream(stream, None)).collect()
+                streams.iter().map(|stream| compact_stream(stream, &[])).collect()
             }
             _ => member.clone(),
         };
@@ -98,8 +98,10 @@ fn compact_connector(connector: &Value) -> Value {
         out.insert("stream_count".to_owned(), streams.len().into());
     }
     out.extend(shared.map(|shared| ("granted_connections".to_owned(), shared.clone().into())));
+    // There may be as many streams as connections, so the set is made once.
+    let shared = shared.map_or_else(Vec::new, |shared| as_set(shared));
     let streams =
-        streams.map(|streams| streams.iter().map(|stream| compact_stream(stream, shared)).collect());
+        streams.map(|streams| streams.iter().map(|stream| compact_stream(stream, &shared)).collect());
     out.extend(streams.map(|streams: Value| ("streams".to_owned(), streams)));
     out.into()
 }
@@ -131,19 +133,14 @@ fn as_set(connections: &[Value]) -> Vec<String> {
     set
 }
 
-fn compact_stream(stream: &Value, shared: Option<&Vec<Value>>) -> Value {
+/// The compact stream; `shared` is the set of connections that its connector names.
+fn compact_stream(stream: &Value, shared: &[String]) -> Value {
     let Value::Object(members) = stream else {
         return stream.clone();
     };
     let mut out = kept(members, &STREAM_MEMBERS);
-    if let Some(own) = connections_of(stream) {
-        let differs = match shared {
-            Some(shared) => as_set(own) != as_set(shared),
-            None => !own.is_empty(),
-        };
-        if differs {
-            out.insert("granted_connections".to_owned(), own.clone().into());
-        }
+    if let Some(own) = connections_of(stream).filter(|own| as_set(own) != shared) {
+        out.insert("granted_connections".to_owned(), own.clone().into());
     }
     if let Some(Value::Object(fields)) = members.get("field_capabilities") {
         let flagged = fields.iter().map(|(field, capability)| (field.clone(), compact_field(capability)));

@@ -43,7 +43,8 @@ pub enum BearerKind {
     /// It is a client's, under a grant.
     #[default]
     Scoped,
-    /// It came from outside and may be the owner's, so the server is asked before anything is read with it.
+    /// It came from outside, in `PDPP_CLIENT_TOKEN`, and may be the owner's, so the server is asked before anything is
+    /// read with it.
     Unknown,
 }
 
@@ -191,7 +192,10 @@ impl Adapter {
         }
         self.progress.request().await;
         let answer = self.client.send(request).await?;
-        if answer.is_success() { Ok(answer) } else { Err(Failure::refused(&answer)) }
+        if answer.is_success() {
+            return Ok(answer);
+        }
+        Err(Failure::refused(&answer).reconnect(self.settings.bearer, self.provider_url()))
     }
 
     /// Asks whose bearer it is, once. Whatever else is wrong, the call that follows meets it too and says it.

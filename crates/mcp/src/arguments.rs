@@ -37,6 +37,7 @@ impl Arguments {
             if value.is_null() {
                 continue;
             }
+            let value = with_integers(param.kind, value);
             check_value(param, &value).map_err(|fault| match fault {
                 Fault::Shape(message) => invalid(param.name, &message),
                 Fault::Typed(code, message) => Failure::adapter(code, message).param(param.name),
@@ -73,6 +74,26 @@ impl Arguments {
     pub(crate) fn object(&self, name: &str) -> Option<&Map<String, Value>> {
         self.0.get(name).and_then(Value::as_object)
     }
+}
+
+/// A value with its whole numbers written as such: to JSON Schema 5.0 is an integer, and some hosts send it so.
+fn with_integers(kind: Kind, value: Value) -> Value {
+    match (kind, value) {
+        (Kind::Integer { .. }, value) => integer(value),
+        (Kind::ExpandLimit, Value::Object(members)) => {
+            members.into_iter().map(|(relation, limit)| (relation, integer(limit))).collect()
+        }
+        (_, value) => value,
+    }
+}
+
+fn integer(value: Value) -> Value {
+    let Some(number) = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0) else {
+        return value;
+    };
+    let digits = format!("{number:.0}");
+    let signed = digits.parse::<i64>().map(Value::from);
+    signed.or_else(|_| digits.parse::<u64>().map(Value::from)).unwrap_or(value)
 }
 
 enum Fault {

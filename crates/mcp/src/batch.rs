@@ -1,14 +1,16 @@
 //! Batches: several messages in one array, which only the revision 2025-03-26 has.
 //!
-//! The answers to the requests of a batch leave together, in one array, when the last of them is there.
+//! The answers to the requests of a batch leave together, in one array, when the last of them is there or was given up.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use rmcp::model::{ErrorData, JsonRpcMessage, RequestId, ServerResult};
+use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, RequestId, ServerResult};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use serde_json::Value;
 
-use crate::lines::message;
+use crate::lines::{Complaint, message};
+
+type Message = RxJsonRpcMessage<RoleServer>;
 
 /// The revision with batches.
 pub(crate) const REVISION: &str = "2025-03-26";
@@ -32,9 +34,17 @@ struct OpenBatch {
     answers: Vec<String>,
 }
 
+impl OpenBatch {
+    /// The answers in one array; none when there is nothing to say.
+    fn whole(&self) -> Option<String> {
+        (!self.answers.is_empty()).then(|| format!("[{}]", self.answers.join(",")))
+    }
+}
+
 impl Batches {
-    /// The messages of a batch, or why there can be none.
-    pub(crate) fn open(&mut self, items: Vec<Value>) -> Result<Vec<RxJsonRpcMessage<RoleServer>>, ErrorData> {
+    /// The messages of a batch, and what is to be written already; or why there can be no batch. What is no message
+    /// has an answer of its own, beside those to the others.
+    pub(crate) fn open(&mut self, items: Vec<Value>) -> Result<(Vec<Message>, Option<String>), ErrorData> {
         let refuse = |why: String| Err(ErrorData::invalid_request(why, None));
         if !self.agreed {
             return refuse(format!("Batches exist only in revision {REVISION}; send one message a line."));
@@ -42,30 +52,33 @@ impl Batches {
         if items.is_empty() || items.len() > MAX_MESSAGES {
             return refuse(format!("A batch holds 1 to {MAX_MESSAGES} messages."));
         }
-        let mut messages = Vec::new();
+        self.next += 1;
+        let (mut batch, mut messages) = (OpenBatch::default(), Vec::new());
         for item in items {
-            match message(item) {
+            match message(item).and_then(|message| self.admit(message)) {
                 Ok(message) => messages.extend(message),
-                Err(complaint) => return Err(complaint.error),
+                Err(complaint) => batch.answers.push(complaint.text()),
             }
         }
-        let ids: Vec<RequestId> = messages
-            .iter()
-            .filter_map(|message| match message {
-                JsonRpcMessage::Request(request) => Some(request.id.clone()),
-                _ => None,
-            })
-            .collect();
-        let mut known: HashSet<&RequestId> = self.members.keys().collect();
-        if !ids.iter().all(|id| known.insert(id)) {
-            return refuse("Two requests have the same id.".to_owned());
+        batch.missing = self.members.values().filter(|member| **member == self.next).count();
+        if batch.missing == 0 {
+            return Ok((messages, batch.whole()));
         }
-        if !ids.is_empty() {
-            self.next += 1;
-            self.open.insert(self.next, OpenBatch { missing: ids.len(), answers: Vec::new() });
-            self.members.extend(ids.into_iter().map(|id| (id, self.next)));
+        self.open.insert(self.next, batch);
+        Ok((messages, None))
+    }
+
+    /// Notes a request of the newest batch. An answer under an id that is taken would be for the other request, so the
+    /// complaint names none.
+    fn admit(&mut self, message: Option<Message>) -> Result<Option<Message>, Box<Complaint>> {
+        if let Some(JsonRpcMessage::Request(request)) = &message {
+            if self.members.contains_key(&request.id) {
+                let error = ErrorData::invalid_request("Two requests have the same id.", None);
+                return Err(Box::new(Complaint::of_nobody(error)));
+            }
+            self.members.insert(request.id.clone(), self.next);
         }
-        Ok(messages)
+        Ok(message)
     }
 
     /// What is to be written now that `item` is answered with `text`: the answer, a whole batch, or nothing yet.
@@ -80,14 +93,27 @@ impl Batches {
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        let Some(batch) = id.and_then(|id| self.members.remove(id)) else { return Some(text) };
-        let open = self.open.get_mut(&batch)?;
-        open.answers.push(text);
-        open.missing -= 1;
-        if open.missing > 0 {
-            return None;
+        match id.and_then(|id| self.members.remove(id)) {
+            Some(batch) => self.less(batch, Some(text)),
+            None => Some(text),
         }
-        let whole = self.open.remove(&batch)?;
-        Some(format!("[{}]", whole.answers.join(",")))
+    }
+
+    /// What is to be written now that a client cancels a request: a batch that waited for nothing else.
+    pub(crate) fn give_up(&mut self, message: &Message) -> Option<String> {
+        let JsonRpcMessage::Notification(notification) = message else { return None };
+        let ClientNotification::CancelledNotification(cancelled) = &notification.notification else {
+            return None;
+        };
+        let batch = self.members.remove(cancelled.params.request_id.as_ref()?)?;
+        self.less(batch, None)
+    }
+
+    /// A batch waits for one answer less.
+    fn less(&mut self, batch: u64, answer: Option<String>) -> Option<String> {
+        let open = self.open.get_mut(&batch)?;
+        open.answers.extend(answer);
+        open.missing -= 1;
+        if open.missing > 0 { None } else { self.open.remove(&batch)?.whole() }
     }
 }

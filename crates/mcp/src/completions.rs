@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::Adapter;
 use crate::prompts;
-use crate::tools::schema::rows::rows;
+use crate::tools::schema::rows::{connections_of, rows};
 use crate::tools::schema::{Wanted, granted_fields, prepared, read};
 
 const STREAM_TEMPLATE: &str = "pdpp://stream/{name}";
@@ -62,13 +62,14 @@ fn kind(request: &CompleteRequestParams) -> Option<Kind> {
 
 fn candidates(kind: Kind, document: &Value) -> Vec<String> {
     let mut seen = HashSet::new();
-    rows(document)
-        .iter()
-        .flat_map(|row| match kind {
-            Kind::Stream => vec![row.name],
-            Kind::Connection => row.connections.iter().map(|connection| connection.id).collect(),
-            Kind::Field => granted_fields(row),
-        })
+    let rows = rows(document);
+    let values: Vec<&str> = match kind {
+        Kind::Stream => rows.iter().map(|row| row.name).collect(),
+        Kind::Connection => connections_of(&rows).map(|connection| connection.id).collect(),
+        Kind::Field => rows.iter().flat_map(granted_fields).collect(),
+    };
+    values
+        .into_iter()
         // A name that cannot be shown as it is cannot be offered: shown otherwise, it would open nothing.
         .filter(|value| value.len() <= MAX_BYTES && neutralise(value).replaced == 0)
         .filter(|value| seen.insert(*value))

@@ -1,19 +1,30 @@
-//! Failures: the server's own errors pass through unchanged, ours carry a code from the same table. Either way
-//! the whole error stands in the text and again in the structure.
+//! Failures: the server's own errors pass through unchanged as long as they are of a size to be read, ours carry a
+//! code from the same table. Either way the error stands in the text and again in the structure.
+
+mod candidates;
+mod fit;
 
 use pdpp_client::{Answer, ClientError};
 use pdpp_wire::Code;
 use serde_json::{Map, Value, json};
 
-use crate::bounded::cut_strings;
+use crate::adapter::BearerKind;
 use crate::outcome::Outcome;
 use crate::shown::neutral;
+use crate::text::{append, clipped};
+use crate::tokens::estimate;
 
 /// The longest error text a model is given, in characters.
 const MAX_TEXT_CHARS: usize = 4_000;
 
-/// The longest string of an error that is shown.
-const MAX_STRING_CHARS: usize = 2_000;
+/// The longest of what stands before the error: a preface, or the connections to choose from.
+const MAX_HEAD_CHARS: usize = 1_500;
+
+/// What that may cost, which in a rare script is more than its letters.
+const MAX_HEAD_TOKENS: usize = 600;
+
+/// Lengths to which a preface is cut, one after the other, until it costs no more than that.
+const PREFACES: [usize; 3] = [MAX_HEAD_CHARS, 400, 120];
 
 /// Why a call did not succeed.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,11 +109,6 @@ impl Failure {
         if let Some(seconds) = answer.retry_after_seconds {
             error.entry("retry_after_seconds").or_insert_with(|| seconds.into());
         }
-        if answer.status == 401 {
-            error.entry("next_step").or_insert_with(|| {
-                "The credential was refused. Ask the owner to run `pdpp connect <provider-url>` again.".into()
-            });
-        }
         Self {
             error,
             http_status: Some(answer.status),
@@ -111,54 +117,58 @@ impl Failure {
         }
     }
 
-    /// The result the model sees.
-    pub(crate) fn outcome(&self, provider_url: &str) -> Outcome {
-        let mut error = neutral(&Value::Object(self.error.clone())).value;
-        // A server says how tokens are made there; what to type here only we know.
-        if self.http_status == Some(401)
-            && let Value::Object(members) = &mut error
-        {
-            members.insert("reconnect".to_owned(), format!("pdpp connect {provider_url}").into());
+    /// What to do about a credential that was refused: a server says how tokens are made there, what to type here
+    /// only we know.
+    #[must_use]
+    pub(crate) fn reconnect(self, bearer: BearerKind, provider_url: &str) -> Self {
+        if self.http_status != Some(401) {
+            return self;
         }
-        // An error costs no more in the structure than it may in the text.
-        cut_strings(&mut error, MAX_STRING_CHARS, None);
-        let mut text = match &self.preface {
-            Some(preface) => format!("{}\n{error}", pdpp_evidence::neutralise(preface).text),
-            None => error.to_string(),
+        let connect = format!("pdpp connect {provider_url}");
+        let (next_step, reconnect) = match bearer {
+            BearerKind::Scoped => (
+                "The credential was refused. Ask the owner to run `pdpp connect <provider-url>` again.",
+                connect,
+            ),
+            // The variable goes before what `pdpp connect` keeps.
+            BearerKind::Unknown => (
+                "The token in PDPP_CLIENT_TOKEN was refused. Ask the owner for another one.",
+                format!("replace PDPP_CLIENT_TOKEN, or remove it and run {connect}"),
+            ),
         };
-        if let Some(candidates) = self.candidates() {
+        let mut failure = self.with("reconnect", reconnect);
+        failure.error.entry("next_step").or_insert_with(|| next_step.into());
+        failure
+    }
+
+    /// The error as it is shown, cut until it takes at most `max_chars` as JSON and costs no more than an error may.
+    pub(crate) fn shown(&self, max_chars: usize) -> Value {
+        fit::fit(neutral(&Value::Object(self.error.clone())).value, max_chars)
+    }
+
+    /// The result the model sees: what to call next, then the error, the same in both halves.
+    pub(crate) fn outcome(&self, provider_url: &str) -> Outcome {
+        let mut text = String::new();
+        if let Some(preface) = &self.preface {
+            for chars in PREFACES {
+                text = clipped(preface, chars);
+                if estimate(&text) <= MAX_HEAD_TOKENS {
+                    break;
+                }
+            }
             text.push('\n');
-            text.push_str(&candidates);
         }
-        if text.chars().count() > MAX_TEXT_CHARS {
-            text = text.chars().take(MAX_TEXT_CHARS - 1).chain(['…']).collect();
+        if let Some(candidates) = candidates::line(&self.error, MAX_HEAD_CHARS, MAX_HEAD_TOKENS) {
+            append(&mut text, format_args!("{candidates}\n"));
         }
+        let error = self.shown(MAX_TEXT_CHARS - text.chars().count());
+        append(&mut text, format_args!("{error}"));
         let mut structured = json!({"error": error, "provider_url": provider_url});
         if let Some(status) = self.http_status {
             structured["http_status"] = status.into();
         }
         structured["request_id"] = self.request_id.as_deref().into();
         Outcome::error(text, structured)
-    }
-
-    /// The connections to choose from, one line, when that is what the error asks.
-    fn candidates(&self) -> Option<String> {
-        let connections = self.error.get("available_connections")?.as_array()?;
-        let lines: Vec<String> = connections
-            .iter()
-            .take(12)
-            .filter_map(|connection| {
-                let id = connection.get("connection_id")?.as_str()?;
-                let label = connection
-                    .get("display_name")
-                    .or_else(|| connection.get("connector_key"))
-                    .and_then(Value::as_str);
-                let shown =
-                    label.map(|label| format!(" ({})", crate::text::quoted(label, 60))).unwrap_or_default();
-                Some(format!("\"connection_id\":{}{shown}", crate::text::quoted(id, 200)))
-            })
-            .collect();
-        (!lines.is_empty()).then(|| format!("Repeat the call with one of: {}", lines.join("; ")))
     }
 }
 

@@ -1,10 +1,10 @@
 //! A window of a field: the one path behind `read_record_field` and `pdpp://field-window/…`, so that both give the
 //! same text for the same selector.
 
+mod fit;
 mod render;
 mod selector;
 
-use pdpp_evidence::DEFAULT_LIMIT_CHARS;
 use pdpp_wire::Code;
 use serde_json::{Map, Value};
 
@@ -12,19 +12,25 @@ pub(crate) use selector::Selector;
 
 use crate::Adapter;
 use crate::failure::Failure;
-use crate::tokens;
+use crate::record::is_projectable;
 
-/// What a window's text may cost when the caller asked for a longer one than usual: it stands in both halves.
-const LONG_TEXT: usize = 4_100;
-/// What it may cost otherwise; the header and continuations need the rest.
-const USUAL_TEXT: usize = 2_100;
+/// The members of a window that are places in its field.
+const OFFSETS: [&str; 7] = [
+    "start_chars",
+    "end_chars",
+    "total_chars",
+    "match_start_chars",
+    "match_end_chars",
+    "next_offset_chars",
+    "previous_offset_chars",
+];
 
-/// A window as the server gave it.
+/// A window as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Window {
     pub(crate) selector: Selector,
     pub(crate) field: Value,
-    /// The server's own members: text, offsets, totals.
+    /// Text, offsets and totals, under the names of the protocol.
     pub(crate) members: Map<String, Value>,
     pub(crate) request_id: Option<String>,
 }
@@ -38,43 +44,20 @@ impl Window {
         self.members.get(name).and_then(Value::as_u64)
     }
 
+    /// Where the text starts.
+    pub(crate) fn start(&self) -> u64 {
+        self.number("start_chars").or(self.selector.offset_chars).unwrap_or(0)
+    }
+
     /// Whether the text is the whole field.
     pub(crate) fn is_complete(&self) -> bool {
         self.members.get("complete").and_then(Value::as_bool).unwrap_or(false)
     }
 }
 
-/// Reads a window. One that costs more than fits is asked for again, shorter, around the same place.
+/// Reads a window, cut to what fits.
 pub(crate) async fn read(adapter: &Adapter, selector: &Selector) -> Result<Window, Failure> {
-    let window = ask(adapter, selector).await?;
-    let usual = selector.limit_chars.is_none_or(|limit| limit <= DEFAULT_LIMIT_CHARS as u64);
-    let allowed = if usual { USUAL_TEXT } else { LONG_TEXT };
-    let cost = tokens::estimate(window.text());
-    if cost <= allowed {
-        return Ok(window);
-    }
-    ask(adapter, &shorter(&window, allowed, cost)).await
-}
-
-/// The part of a window that fits: from its start, or from shortly before its match.
-fn shorter(window: &Window, allowed: usize, cost: usize) -> Selector {
-    let shown = window.text().chars().count();
-    // A little less than the proportion, because the cost of characters is not even.
-    let fitting = (shown.saturating_mul(allowed) / cost.max(1)).saturating_mul(9) / 10;
-    let fitting = u64::try_from(fitting).unwrap_or(u64::MAX).max(1);
-    let start = window.number("start_chars").unwrap_or(0);
-    let offset = match window.number("match_start_chars") {
-        Some(matched) if matched >= start.saturating_add(fitting / 2) => matched.saturating_sub(fitting / 4),
-        _ => start,
-    };
-    Selector {
-        offset_chars: Some(offset),
-        limit_chars: Some(fitting),
-        q: None,
-        before_chars: None,
-        after_chars: None,
-        ..window.selector.clone()
-    }
+    Ok(ask(adapter, selector).await?.fitted(adapter.provider_url()))
 }
 
 async fn ask(adapter: &Adapter, selector: &Selector) -> Result<Window, Failure> {
@@ -91,7 +74,7 @@ async fn ask(adapter: &Adapter, selector: &Selector) -> Result<Window, Failure> 
         Some(Value::Object(window)) if window.get("text").is_some_and(Value::is_string) => Ok(Window {
             selector: selector.clone(),
             field,
-            members: window.clone(),
+            members: sound(window),
             request_id: reply.request_id,
         }),
         _ => Err(Failure::adapter(
@@ -101,13 +84,34 @@ async fn ask(adapter: &Adapter, selector: &Selector) -> Result<Window, Failure> 
     }
 }
 
+/// The members that are what the protocol says they are. Nothing else is shown: it is bounded by nothing, and an
+/// offset that JSON clients cannot count exactly is no place in a text.
+fn sound(window: &Map<String, Value>) -> Map<String, Value> {
+    let is_number = |value: &Value| value.as_u64().is_some_and(|number| number < 1 << 53);
+    let is_sound = |name: &str, value: &Value| match name {
+        "text" => value.is_string(),
+        "complete" | "has_more" => value.is_boolean(),
+        "limit_chars" => is_number(value),
+        _ => OFFSETS.contains(&name) && (value.is_null() || is_number(value)),
+    };
+    window
+        .iter()
+        .filter(|(name, value)| is_sound(name, value))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
 /// Errors after which there is another way to the same content say which.
 fn with_way_on(selector: &Selector, failure: Failure) -> Failure {
     let (tool, arguments) = match failure.code() {
         "field_not_text" => {
             // Projection is by top-level field.
             let field = selector.field_path.split('.').next().unwrap_or_default();
-            ("fetch", serde_json::json!({"id": selector.record.id(), "fields": [field]}))
+            let mut args = serde_json::json!({"id": selector.record.id()});
+            if is_projectable(field) {
+                args["fields"] = serde_json::json!([field]);
+            }
+            ("fetch", args)
         }
         "query_not_found" => (
             "read_record_field",

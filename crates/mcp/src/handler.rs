@@ -1,5 +1,7 @@
 //! The protocol side: what an MCP client asks, answered from the tables of this crate.
 
+use std::sync::LazyLock;
+
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -14,10 +16,21 @@ use rmcp::service::{RequestContext, RoleServer};
 use crate::Adapter;
 use crate::instructions::instructions;
 use crate::progress::Progress;
-use crate::tools::Spec;
+use crate::tools::{self, Spec};
 
 /// How long a client may keep a list; lists are fixed while a process runs.
 const LIST_TTL_MS: u64 = 300_000;
+
+/// Every tool as clients list it. Nothing in it depends on who asks, and its schemas are shared by all answers.
+static TOOLS: LazyLock<Vec<(&'static Spec, Tool)>> =
+    LazyLock::new(|| tools::TABLE.iter().map(|spec| (*spec, spec.tool())).collect());
+
+impl Adapter {
+    /// The listed tools, in their stable order.
+    fn tools(&self) -> impl Iterator<Item = &'static (&'static Spec, Tool)> {
+        TOOLS.iter().filter(|(spec, _)| self.lists(spec.name))
+    }
+}
 
 impl ServerHandler for Adapter {
     fn get_info(&self) -> ServerConfig {
@@ -40,14 +53,14 @@ impl ServerHandler for Adapter {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut list = ListToolsResult::with_all_items(self.specs().map(Spec::tool).collect());
+        let mut list = ListToolsResult::with_all_items(self.tools().map(|(_, tool)| tool.clone()).collect());
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.specs().find(|spec| spec.name == name).map(Spec::tool)
+        self.tools().find(|(spec, _)| spec.name == name).map(|(_, tool)| tool.clone())
     }
 
     async fn call_tool(
@@ -98,7 +111,12 @@ impl ServerHandler for Adapter {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let adapter = self.reporting(Progress::to(&context.peer, context.meta.get_progress_token()));
         // Behind a pointer, here and below: the future of any request has room for each of them, and is moved to its task.
-        let contents = Box::pin(crate::resources::read_resource(&adapter, &request.uri)).await?;
+        let contents = tokio::select! {
+            contents = Box::pin(crate::resources::read_resource(&adapter, &request.uri)) => contents?,
+            () = context.ct.cancelled() => {
+                return Err(ErrorData::internal_error("The read was cancelled.", None));
+            }
+        };
         let mut result = ReadResourceResult::new(vec![contents]);
         result.ttl_ms = Some(0);
         result.cache_scope = Some(CacheScope::Private);

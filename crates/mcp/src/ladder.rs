@@ -4,23 +4,21 @@
 //! Kinds go by the shape of the value, never by the name of the field.
 
 mod binary;
+mod entry;
 
-pub(crate) use binary::{binary_among, binary_fields};
+pub(crate) use binary::{BinaryField, binary_among, binary_fields};
 
-use std::borrow::Cow;
-
-use pdpp_evidence::{Content, Extent, RecordHandle, classify, neutralise, redact};
-use serde::Serialize;
+use pdpp_evidence::RecordHandle;
 use serde_json::{Map, Value, json};
 
+use self::entry::{Detail, LARGE, LISTED, entry};
 use crate::Adapter;
-use crate::record::{self, field_fetch, field_read};
+use crate::bounded::Cut;
+use crate::record;
 use crate::row::{Named, Row};
 use crate::tokens::{self, Scale};
 
 const RECORDS: usize = 5;
-const TEXT_FIELDS: usize = 5;
-const JSON_FIELDS: usize = 8;
 /// What a ladder may cost. Pages are made of records, and the ladder must not crowd them out.
 const TOKENS: usize = 1_200;
 
@@ -52,24 +50,6 @@ const ENVELOPE: [&str; 9] = [
     "expanded",
 ];
 
-/// What an entry lists, and how much of each value it repeats.
-#[derive(Clone, Copy, Debug)]
-struct Detail<'r> {
-    /// Of a text; zero where the text stands whole beside the ladder.
-    text_chars: usize,
-    /// Of a structure's JSON.
-    json_chars: usize,
-    /// Values up to this size are not listed; they stand whole beside the ladder.
-    least_chars: usize,
-    /// Fields that are not repeated, because the document has them.
-    rendered: &'r [&'r str],
-}
-
-/// Everything there is, beside the data itself.
-const LISTED: Detail<'static> = Detail { text_chars: 0, json_chars: 80, least_chars: 0, rendered: &[] };
-/// Only what is large enough to need a call of its own.
-const LARGE: Detail<'static> = Detail { least_chars: 200, ..LISTED };
-
 /// The fields of a record that are content.
 pub(crate) fn content_fields(row: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let flat = !record::is_envelope(row);
@@ -100,7 +80,11 @@ pub(crate) fn record_set(adapter: &Adapter, rows: &[Named<'_>]) -> Option<(Strin
             found = entry(adapter, handle, id, *row, LARGE).json();
             cost = Scale::Close.cost(&found) + 1;
         }
-        if spent + cost > TOKENS && !entries.is_empty() {
+        if spent + cost > TOKENS && entries.is_empty() {
+            found = entry(adapter, handle, id, *row, LARGE).within(TOKENS).json();
+            cost = Scale::Close.cost(&found) + 1;
+        }
+        if spent + cost > TOKENS {
             break;
         }
         spent += cost;
@@ -114,19 +98,22 @@ pub(crate) fn record_set(adapter: &Adapter, rows: &[Named<'_>]) -> Option<(Strin
     (!entries.is_empty()).then(|| (ladder(), FRAME + spent))
 }
 
-/// The ladder of one record, whose document shows the `rendered` fields.
+/// The ladder of one record, whose document shows the `rendered` fields in whole or in part, and for which `asked`
+/// was asked for. What the document shows whole is only known once it is written: see [`settled`].
 pub(crate) fn single(
     adapter: &Adapter,
     handle: &RecordHandle,
     id: &str,
     row: &Map<String, Value>,
     rendered: &[&str],
+    asked: &[&str],
 ) -> Value {
-    let full = Detail { text_chars: 160, json_chars: 512, rendered, ..LISTED };
+    let listed = Detail { beside: false, rendered, asked: Some(asked), ..LISTED };
+    let full = Detail { text_chars: 160, json_chars: 512, ..listed };
     let row = Row::Tree(row);
     let mut inlined = entry(adapter, handle, id, row, full);
     if Scale::Close.cost(&inlined.json()) > TOKENS {
-        inlined = entry(adapter, handle, id, row, LISTED);
+        inlined = entry(adapter, handle, id, row, listed).within(TOKENS);
     }
     let mut ladder = json!({"kind": "record", "read_tool": "read_record_field"});
     if let (Some(ladder), Ok(Value::Object(mut inlined))) =
@@ -137,94 +124,42 @@ pub(crate) fn single(
     ladder
 }
 
-/// One record: what it is called, and its fields by kind.
-#[derive(Serialize)]
-struct Entry<'r> {
-    id: &'r str,
-    connection_id: Option<Cow<'r, str>>,
-    stream: Cow<'r, str>,
-    record_id: Cow<'r, str>,
-    handle_semantics: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    field_windows: Vec<Value>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    json_fields: Vec<Value>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    binary_fields: Vec<Value>,
+/// The ladder of one record, which says of each field whether it is shown whole. What stands whole beside the ladder
+/// need not be repeated; of the others nothing is complete but what the ladder itself shows.
+pub(crate) fn settled(mut ladder: Value, stands_whole: impl Fn(&str) -> bool) -> Value {
+    settle(&mut ladder, stands_whole);
+    ladder
 }
 
-impl Entry<'_> {
-    fn json(&self) -> String {
-        // Texts and values are nothing that JSON cannot write.
-        serde_json::to_string(self).unwrap_or_default()
+fn settle(entry: &mut Value, stands_whole: impl Fn(&str) -> bool) {
+    for kind in ["field_windows", "json_fields"] {
+        for field in entry.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten() {
+            let Some(members) = field.as_object_mut() else { continue };
+            let whole = members.get("field_path").and_then(Value::as_str).is_some_and(&stands_whole);
+            if whole {
+                members.shift_remove("preview_text");
+            }
+            if whole || !members.contains_key("preview_text") {
+                let status = if whole { "complete" } else { "truncated" };
+                members.insert("preview_status".to_owned(), status.into());
+            }
+        }
     }
 }
 
-fn entry<'r>(
-    adapter: &Adapter,
-    handle: &'r RecordHandle,
-    id: &'r str,
-    row: Row<'_>,
-    detail: Detail<'_>,
-) -> Entry<'r> {
-    let content = row.fields();
-    let fields: Vec<_> = content.iter().filter(|(name, _)| record::is_callable(name)).collect();
-    let texts = fields.iter().filter_map(|(name, value)| text_field(handle, name, value, detail));
-    let structures = fields.iter().filter_map(|(name, value)| json_field(id, name, value, detail));
-    Entry {
-        id,
-        connection_id: handle.connection_id.as_deref().map(|id| neutralise(id).text),
-        stream: neutralise(&handle.stream).text,
-        record_id: neutralise(&handle.record_id).text,
-        handle_semantics: "live_lookup",
-        field_windows: texts.take(TEXT_FIELDS).collect(),
-        json_fields: structures.take(JSON_FIELDS).collect(),
-        binary_fields: binary_among(&content).iter().map(|field| field.describe(adapter, handle)).collect(),
-    }
-}
-
-/// Text for reading: words, or anything longer than a name or a number would be.
-fn text_field(handle: &RecordHandle, name: &str, value: &Value, detail: Detail<'_>) -> Option<Value> {
-    let text = value.as_str().filter(|text| !text.trim().is_empty())?;
-    let repeated = if detail.rendered.contains(&name) { 0 } else { detail.text_chars };
-    let (head, extent) = Extent::head(text, repeated);
-    let total = extent.total_chars.unwrap_or(0);
-    let prose = total > 64 || text.contains(char::is_whitespace);
-    if !prose || total <= detail.least_chars || classify(value) != Content::Text {
-        return None;
-    }
-    let mut field = json!({"field_path": neutralise(name).text, "text_like": true});
-    let shown = repeated > 0;
-    if shown {
-        field["preview_text"] = neutralise(head).text.into();
-    }
-    field["preview_status"] = if shown && extent.truncated { "truncated" } else { "complete" }.into();
-    field["size_chars"] = total.into();
-    field["read"] = field_read(handle, name, 0)?;
-    Some(field)
-}
-
-fn json_field(id: &str, name: &str, value: &Value, detail: Detail<'_>) -> Option<Value> {
-    let empty = match value {
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        _ => true,
+/// The ladder of a page whose only record had to be `cut`.
+pub(crate) fn with_cuts(record_set: &str, record: Option<&RecordHandle>, cuts: &[Cut]) -> String {
+    // We wrote it ourselves.
+    let mut ladder: Value = serde_json::from_str(record_set).unwrap_or_default();
+    let is_cut = |name: &str| {
+        let inside =
+            |path: &str| path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        // A cut without a path is one of the whole record.
+        let touches = |cut: &Cut| cut.field_path.is_empty() || inside(&cut.field_path);
+        cuts.iter().any(|cut| cut.handle.as_ref() == record && touches(cut))
     };
-    if empty || classify(value) != Content::Json {
-        return None;
+    for entry in ladder.get_mut("records").and_then(Value::as_array_mut).into_iter().flatten() {
+        settle(entry, |name| !is_cut(name));
     }
-    let json = redact(value).0.to_string();
-    let (head, extent) = Extent::head(&json, detail.json_chars);
-    if extent.total_chars.unwrap_or(0) <= detail.least_chars {
-        return None;
-    }
-    Some(json!({
-        "field_path": neutralise(name).text,
-        "json_field": true,
-        "text_like": false,
-        "preview_status": if extent.truncated { "truncated" } else { "complete" },
-        "size_chars": extent.total_chars,
-        "preview_text": neutralise(head).text,
-        "read": field_fetch(id, &[name]),
-    }))
+    ladder.to_string()
 }

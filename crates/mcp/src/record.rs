@@ -1,11 +1,15 @@
 //! What a row of an answer is: where a page keeps its rows, which record a row stands for, and where its payload
 //! is. Servers differ in all three.
 
-use pdpp_evidence::{RecordHandle, neutralise, safe_name};
-use serde_json::{Map, Value, json};
+mod calls;
 
-/// How much of a field a continuation reads.
-pub(crate) const READ_CHARS: usize = 4_096;
+use pdpp_evidence::{RecordHandle, neutralise};
+use serde_json::{Map, Value};
+
+pub(crate) use calls::{
+    JSON_CHARS, NAME_BYTES, call_text, export, field_fetch, field_read, fits_alone, is_callable,
+    is_projectable, is_safe, schema_call,
+};
 
 /// Where the rows of a page stand, as a JSON pointer.
 pub(crate) fn rows_pointer(body: &Value) -> Option<&'static str> {
@@ -128,39 +132,10 @@ pub(crate) fn text<'v>(members: &'v Map<String, Value>, name: &str) -> Option<&'
     members.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-/// Whether a name from a record can stand in a call as it is: no path could be walked with it, and none of its
-/// characters acts unseen.
-pub(crate) fn is_callable(name: &str) -> bool {
-    safe_name("name", name).is_ok() && neutralise(name).replaced == 0
-}
-
 /// The handle a model can pass on; none when no tool would take it.
 pub(crate) fn usable_id(handle: &RecordHandle) -> Option<String> {
     let plain = handle.id();
     // The URI is plain letters, whatever the parts are made of.
     let id = if neutralise(&plain).replaced == 0 { plain } else { handle.uri() };
     RecordHandle::parse(&id).is_ok_and(|parsed| parsed == *handle).then_some(id)
-}
-
-/// The call that reads a field from an offset. Without a connection only `fetch` takes the id.
-pub(crate) fn field_read(handle: &RecordHandle, path: &str, offset: usize) -> Option<Value> {
-    let id = usable_id(handle)?;
-    if !is_callable(path) {
-        return Some(json!({"tool": "fetch", "args": {"id": id}}));
-    }
-    if handle.connection_id.is_none() {
-        return Some(field_fetch(&id, &[path]));
-    }
-    let args = json!({"id": id, "field_path": path, "offset_chars": offset, "limit_chars": READ_CHARS});
-    Some(json!({"tool": "read_record_field", "args": args}))
-}
-
-/// The call that fetches some fields of a record.
-pub(crate) fn field_fetch(id: &str, fields: &[&str]) -> Value {
-    json!({"tool": "fetch", "args": {"id": id, "fields": fields}})
-}
-
-/// A call on one line of text, as `tool args={…}`.
-pub(crate) fn call_text(call: &Value) -> String {
-    format!("{} args={}", call["tool"].as_str().unwrap_or(""), call["args"])
 }

@@ -4,17 +4,19 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pdpp_client::Request;
 use pdpp_evidence::{BlobHandle, FieldWindowHandle, HandleError, RecordHandle, safe_name};
+use pdpp_wire::Code;
 use rmcp::ErrorData;
-use rmcp::model::{ResourceContents, ResourceTemplate};
-use serde_json::Value;
+use rmcp::model::{MetaObject, ResourceContents, ResourceTemplate};
+use serde_json::{Value, json};
 
 use crate::Adapter;
 use crate::bounded;
 use crate::failure::Failure;
 use crate::field_window::{Selector, read};
-use crate::shown::{Shown, neutral};
+use crate::shown::Shown;
+use crate::text::append;
 use crate::tokens;
-use crate::tools::fetch_blob;
+use crate::tools::fetch_blob::{self, ByteRange, Place};
 
 /// The templates, in their stable order: URI, name, title, media type.
 const TEMPLATES: [(&str, &str, &str, &str); 4] = [
@@ -26,6 +28,12 @@ const TEMPLATES: [(&str, &str, &str, &str); 4] = [
 
 /// What a document may cost, written without spaces: a result's worth, less what is listed about cuts.
 const DOCUMENT_TOKENS: usize = tokens::RESULT - 3_000;
+
+/// The key under which a part says where in its blob it lies.
+const RANGE: &str = "dev.pdpp/range";
+
+/// The longest error that is repeated as data, in characters.
+const MAX_ERROR_CHARS: usize = 4_000;
 
 /// The templates as clients list them.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
@@ -78,14 +86,46 @@ fn document(body: Value, record: Option<&RecordHandle>) -> String {
     serde_json::to_string_pretty(&shown.value).unwrap_or_default()
 }
 
+/// A blob is given whole, or as the part its URI names; where the part lies stands beside it.
 async fn read_blob(adapter: &Adapter, uri: &str, blob: &BlobHandle) -> Result<ResourceContents, ErrorData> {
-    let range = match &blob.range {
-        Some(range) => fetch_blob::ByteRange::parse(range).map_err(|failure| protocol_error(&failure))?,
-        None => fetch_blob::ByteRange::first(fetch_blob::MAX_BYTES),
-    };
-    let answer = fetch_blob::ask(adapter, blob, &range).await.map_err(|failure| protocol_error(&failure))?;
+    let refused = |failure: Failure| protocol_error(&failure);
+    let asked = blob.range.as_deref().map(ByteRange::parse).transpose().map_err(refused)?;
+    let range = asked.unwrap_or(ByteRange::first(fetch_blob::MAX_BYTES));
+    let answer = fetch_blob::ask(adapter, blob, &range).await.map_err(refused)?;
+    let place = Place::of(range, &answer);
+    let (start, total) = (place.start, place.known_total());
+    let given = fetch_blob::skipped(range, &answer);
+    let most = usize::try_from(range.end - range.start).map_or(usize::MAX, |last| last.saturating_add(1));
+    let bytes = &given[..given.len().min(most)];
     let media_type = answer.media_type.as_deref().unwrap_or("application/octet-stream");
-    Ok(ResourceContents::blob(STANDARD.encode(&answer.body), uri).with_mime_type(media_type))
+    let contents = ResourceContents::blob(STANDARD.encode(bytes), uri).with_mime_type(media_type);
+    if asked.is_none() {
+        let whole = start == 0 && total == Some(bytes.len() as u64);
+        return if whole { Ok(contents) } else { Err(refused(too_large(adapter, blob, place.total))) };
+    }
+    if bytes.is_empty() {
+        let message = format!("The blob has {} bytes; the range lies outside of it.", place.total);
+        return Err(refused(Failure::adapter(Code::InvalidRange, message).param("range")));
+    }
+    let part = json!({"start": start, "end": start + bytes.len() as u64, "total_bytes": total});
+    let meta = serde_json::from_value::<MetaObject>(json!({ RANGE: part })).unwrap_or_default();
+    Ok(contents.with_meta(meta))
+}
+
+/// A blob that does not fit, and how its parts are read.
+fn too_large(adapter: &Adapter, blob: &BlobHandle, total: u64) -> Failure {
+    let most = fetch_blob::MAX_BYTES;
+    let first = BlobHandle { range: Some(ByteRange::first(most).header()), ..blob.clone() }.uri();
+    let mut message =
+        format!("The blob has at least {total} bytes; a read gives at most {most}. Read the part {first}");
+    let mut args = json!({"blob_id": blob.blob_id, "range": "bytes=0-4095"});
+    if let Some(connection) = &blob.connection_id {
+        args["connection_id"] = connection.as_str().into();
+    }
+    if adapter.lists(fetch_blob::SPEC.name) {
+        append(&mut message, format_args!(" or call fetch_blob args={args}"));
+    }
+    Failure::adapter(Code::ResponseTooLarge, message).with("total_bytes", total).with("first_part", first)
 }
 
 fn malformed(error: HandleError) -> ErrorData {
@@ -98,10 +138,10 @@ fn malformed(error: HandleError) -> ErrorData {
 
 /// A failed read is a protocol error with the server's own envelope, never content that looks like success.
 fn protocol_error(failure: &Failure) -> ErrorData {
-    let error = neutral(&Value::Object(failure.error.clone())).value;
+    let error = failure.shown(MAX_ERROR_CHARS);
     let message =
         error.get("message").and_then(Value::as_str).unwrap_or("The resource cannot be read.").to_owned();
-    let data = serde_json::json!({"error": error, "http_status": failure.http_status});
+    let data = json!({"error": error, "http_status": failure.http_status});
     match failure.http_status {
         Some(404) => ErrorData::resource_not_found(message, Some(data)),
         None if failure.code().starts_with("invalid_") => ErrorData::invalid_params(message, Some(data)),

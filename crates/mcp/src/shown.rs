@@ -7,9 +7,15 @@
 use pdpp_evidence::{neutralise, redact_in_place};
 use serde_json::{Map, Value};
 
+use crate::text::clipped;
+
 /// Where a page says how to go on, in each of the shapes servers send.
 const CURSORS: [&str; 4] =
     ["/next_cursor", "/next_changes_since", "/data/next_cursor", "/data/next_changes_since"];
+
+/// How many paths are listed, and how much of each: they are made of names that stand in records.
+const LISTED: usize = 20;
+const LISTED_CHARS: usize = 200;
 
 /// A value fit to be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +91,8 @@ impl Shown {
             structured.insert("unsafe_chars_replaced".to_owned(), self.replaced.into());
         }
         if !self.binary.is_empty() {
-            let listed: Vec<Value> = self.binary.iter().take(20).map(|path| path.as_str().into()).collect();
+            let listed = self.binary.iter().take(LISTED).map(|path| clipped(path, LISTED_CHARS));
+            let listed: Vec<Value> = listed.map(Value::from).collect();
             structured.insert("binary_redacted".to_owned(), listed.into());
         }
     }

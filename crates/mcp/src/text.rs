@@ -6,14 +6,39 @@ use std::fmt::{Arguments, Write as _};
 use pdpp_evidence::neutralise;
 use serde_json::Value;
 
-/// A value in double quotes on one line, at most `max_chars` of it. Whatever it contains, the quotes end it.
-pub(crate) fn quoted(text: &str, max_chars: usize) -> String {
-    let neutral = neutralise(text).text;
-    let mut shown: String = neutral.chars().take(max_chars).collect();
-    if shown.len() < neutral.len() {
+/// The beginning of a text, at most `max_chars` of it, with `…` where something is missing. A cut may leave half of an
+/// emoji, and what held it together with the other half acts unseen by itself: so the text is cut first.
+pub(crate) fn clipped(text: &str, max_chars: usize) -> String {
+    let end = text.char_indices().nth(max_chars).map_or(text.len(), |(end, _)| end);
+    let mut shown = neutralise(&text[..end]).text.into_owned();
+    if end < text.len() {
         shown.push('…');
     }
-    Value::from(shown).to_string()
+    shown
+}
+
+/// A value in double quotes on one line, at most `max_chars` of it. Whatever it contains, the quotes end it.
+pub(crate) fn quoted(text: &str, max_chars: usize) -> String {
+    Value::from(clipped(text, max_chars)).to_string()
+}
+
+/// A value that must come back letter by letter: in double quotes, with what must not be shown as an escape.
+pub(crate) fn exact(text: &str) -> String {
+    let json = Value::from(text).to_string();
+    if neutralise(&json).replaced == 0 {
+        return json;
+    }
+    let mut escaped = String::new();
+    for c in json.chars() {
+        if c.is_ascii() && !c.is_ascii_control() {
+            escaped.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                append(&mut escaped, format_args!("\\u{unit:04x}"));
+            }
+        }
+    }
+    escaped
 }
 
 /// Bytes that stand in a plain word.

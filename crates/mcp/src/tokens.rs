@@ -7,6 +7,7 @@
 //! listed kind cost one token per byte, which no tokenizer of this family exceeds.
 
 mod class;
+mod ideograph;
 mod latin;
 mod rows;
 #[cfg(test)]
@@ -116,6 +117,10 @@ impl Counter {
             // One byte each.
             class @ (Class::Space | Class::Newline | Class::Digit) => {
                 class.cost(run.bytes(), run.bytes(), next)
+            }
+            class @ Class::Ideograph => {
+                let tokens = run.text(text).chars().map(ideograph::tokens).sum();
+                class.cost(tokens, run.bytes(), next)
             }
             class => {
                 let chars = run.text(text).chars().count();

@@ -75,6 +75,28 @@ async fn uploaded_bytes_are_read_back_by_a_grant_that_shows_the_reference() {
     assert_eq!(world.verdict("client", &read).await, "404 blob_not_found");
 }
 
+/// A range of nothing is ignored (RFC 9110, 14.2): whoever asks for the first bytes must not be told there is no blob.
+#[tokio::test]
+async fn an_empty_blob_is_read_whatever_range_is_asked() {
+    let world = World::new().await;
+    let place = world.path("connector_id=chat&connection_id=WORK");
+    let upload = format!("/v1/blobs?{place}&stream=attachments&record_key=a_9&mime_type=text/plain");
+    let receipt = world.ask("owner", "POST", &upload, "").await.json();
+    assert_eq!(receipt["size_bytes"], 0);
+    let line = serde_json::json!({"key": "a_9", "data": {"id": "a_9", "message_id": "w_01",
+        "blob_ref": {"blob_id": receipt["blob_id"], "mime_type": "text/plain", "size_bytes": 0}}});
+    let ingest = format!("/v1/ingest/attachments?{place}");
+    assert_eq!(world.ask("owner", "POST", &ingest, line.to_string()).await.json()["records_accepted"], 1);
+    let read = world.path(&format!("/v1/blobs/{}?connection_id=WORK", receipt["blob_id"].as_str().unwrap()));
+    for range in ["bytes=0-1048575", "bytes=0-", "bytes=5-9"] {
+        let mut asked = request("owner", "GET", &read, Body::empty());
+        asked.headers_mut().insert("range", range.parse().unwrap());
+        let answer = Answer::of(&world, world.send(asked).await).await;
+        assert_eq!((answer.status, answer.bytes.len()), (200, 0), "{range}");
+        assert_eq!((answer.header("content-length"), answer.header("content-range")), (Some("0"), None));
+    }
+}
+
 #[tokio::test]
 async fn a_bad_upload_or_a_bad_id_is_refused() {
     let world = World::new().await;

@@ -4,17 +4,28 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
-use pdpp_evidence::MAX_LIMIT_CHARS;
+use pdpp_evidence::{MAX_LIMIT_CHARS, neutralise};
 use serde_json::{Map, Value, json};
 
 use super::Window;
 use crate::outcome::Outcome;
 use crate::shown::neutral;
-use crate::text::{append, handle};
+use crate::text::{append, flag, handle};
+
+/// The longest name of a type that is shown.
+const MAX_TYPE_CHARS: usize = 40;
 
 impl Window {
     /// The result of the tool.
     pub(crate) fn outcome(&self, provider_url: &str) -> Outcome {
+        let replaced = neutralise(self.text()).replaced;
+        Outcome::new(self.rendered(replaced), self.structured(provider_url))
+            .resource("record", self.selector.record.uri())
+            .resource("field_window", self.selector.uri(self.start(), self.length().max(1)))
+    }
+
+    /// The structured half.
+    pub(super) fn structured(&self, provider_url: &str) -> Value {
         let record = &self.selector.record;
         let shown = neutral(&Value::Object(self.members.clone()));
         let mut window = match shown.value.clone() {
@@ -26,7 +37,7 @@ impl Window {
         {
             window.insert(cursor.to_owned(), self.number(offset).map(|offset| offset.to_string()).into());
         }
-        let field_type = self.field.get("type").and_then(Value::as_str);
+        let field_type = self.field_type();
         let mut structured = json!({
             "record": {
                 "id": record.id(),
@@ -34,7 +45,11 @@ impl Window {
                 "stream": record.stream,
                 "record_id": record.record_id,
             },
-            "field": {"path": self.selector.field_path, "type": field_type, "text_like": field_type != Some("json")},
+            "field": {
+                "path": self.selector.field_path,
+                "type": field_type,
+                "text_like": field_type.as_deref() != Some("json"),
+            },
             "window": window,
             "provider_url": provider_url,
             "request_id": self.request_id,
@@ -47,11 +62,12 @@ impl Window {
         if let Value::Object(members) = &mut structured {
             shown.report(members);
         }
-        let start = self.number("start_chars").unwrap_or(0);
-        let length = self.length().max(1);
-        Outcome::new(self.rendered(shown.replaced), structured)
-            .resource("record", record.uri())
-            .resource("field_window", self.selector.uri(start, length))
+        structured
+    }
+
+    /// What the server says the field is: a word.
+    fn field_type(&self) -> Option<String> {
+        self.field.get("type").and_then(Value::as_str).map(|name| flag(name, MAX_TYPE_CHARS))
     }
 
     /// The text a content-only host shows.
@@ -61,7 +77,7 @@ impl Window {
             "record={} field={} chars=\"{}\"..\"{}\" total_chars=\"{}\" complete={}",
             handle(&self.selector.record.id()),
             handle(&self.selector.field_path),
-            number("start_chars"),
+            self.start(),
             number("end_chars"),
             number("total_chars"),
             self.is_complete(),
@@ -69,7 +85,7 @@ impl Window {
         if let (Some(start), Some(end)) = (self.number("match_start_chars"), self.number("match_end_chars")) {
             append(&mut text, format_args!(" match=\"{start}\"..\"{end}\""));
         }
-        if self.field.get("type").and_then(Value::as_str) == Some("json") {
+        if self.field_type().as_deref() == Some("json") {
             append(&mut text, format_args!(" type=json"));
         }
         if replaced > 0 {
@@ -96,7 +112,7 @@ impl Window {
                 }
             }
         }
-        let shown = pdpp_evidence::neutralise(self.text()).text;
+        let shown = neutralise(self.text()).text;
         let tag = tag(&text, &shown);
         append(
             &mut text,
@@ -108,7 +124,7 @@ impl Window {
     }
 
     fn length(&self) -> u64 {
-        self.number("end_chars").unwrap_or(0).saturating_sub(self.number("start_chars").unwrap_or(0))
+        self.number("end_chars").unwrap_or(0).saturating_sub(self.start())
     }
 
     /// The limit of the next window: that of this one.
@@ -124,7 +140,7 @@ impl Window {
     /// The window before this one ends where this one starts.
     fn previous(&self) -> Option<Value> {
         let offset = self.number("previous_offset_chars")?;
-        let before = self.number("start_chars").unwrap_or(offset).saturating_sub(offset).max(1);
+        let before = self.start().saturating_sub(offset).max(1);
         Some(self.arguments(offset, self.limit().min(before)))
     }
 

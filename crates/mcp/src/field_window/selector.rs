@@ -1,7 +1,7 @@
 //! Which window: a record, a field, and either an offset or a query.
 
 use pdpp_client::Request;
-use pdpp_evidence::{FieldWindowHandle, RecordHandle};
+use pdpp_evidence::{DEFAULT_LIMIT_CHARS, FieldWindowHandle, MAX_LIMIT_CHARS, RecordHandle};
 use pdpp_wire::Code;
 
 use crate::arguments::Arguments;
@@ -120,6 +120,14 @@ impl Selector {
         .maybe("q", self.q.as_deref())
         .maybe("before_chars", number(self.before_chars))
         .maybe("after_chars", number(self.after_chars))
+    }
+
+    /// The most characters that are asked for.
+    pub(super) fn most_chars(&self) -> usize {
+        let chars = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let context = [self.before_chars, self.after_chars].into_iter().flatten().map(chars);
+        let around = self.q.as_ref().map_or(0, |q| context.sum::<usize>() + q.chars().count());
+        self.limit_chars.map_or(around.max(DEFAULT_LIMIT_CHARS), chars).clamp(1, MAX_LIMIT_CHARS)
     }
 
     /// The URI of a window of this field.

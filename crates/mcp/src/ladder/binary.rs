@@ -7,12 +7,14 @@ use pdpp_evidence::{Content, RecordHandle, classify, neutralise, percent_encode_
 use serde_json::{Map, Value, json};
 
 use crate::Adapter;
-use crate::record::{call_text, is_callable};
+use crate::record::{self, NAME_BYTES, call_text, is_callable, is_safe};
 use crate::row::Row;
-use crate::text::{flag, handle as plain};
+use crate::text::{clipped, flag, handle as plain};
 
 const FIELDS: usize = 5;
 const MAX_DEPTH: usize = 32;
+/// How much of a path, a media type or a digest is shown, in characters: whoever wrote the record wrote them too.
+const SHOWN_CHARS: usize = 120;
 
 /// One field that holds bytes or refers to them.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +55,7 @@ fn collect<'v>(value: &'v Value, path: &mut Vec<Cow<'v, str>>, found: &mut Vec<B
             field: path.first().map_or_else(String::new, ToString::to_string),
             content,
             size_chars: value.as_str().map(|text| text.chars().count()),
-            digest: digest.map(|digest| digest.chars().take(100).collect()),
+            digest: digest.map(str::to_owned),
         });
         return;
     }
@@ -79,25 +81,30 @@ impl BinaryField {
             return None;
         }
         let mut args = json!({ "blob_id": blob_id });
-        if let Some(connection) = record.connection_id.as_ref().filter(|id| is_callable(id)) {
+        if let Some(connection) = record.connection_id.as_ref().filter(|id| is_safe(id)) {
             args["connection_id"] = connection.as_str().into();
         }
         Some(json!({"tool": "fetch_blob", "args": args}))
     }
 
-    /// The request that exports the value outside of a conversation.
+    /// The request that hands out the bytes outside of a conversation: of the blob where they are stored, else of
+    /// the field they stand in.
     fn export(&self, record: &RecordHandle) -> String {
-        let mut route = format!(
-            "GET /v1/streams/{}/records/{}?fields={}",
-            percent_encode_segment(&record.stream),
-            percent_encode_segment(&record.record_id),
-            percent_encode_segment(&self.field),
-        );
+        let Some(blob_id) = self.blob_id() else { return record::export(record, &[&self.field]) };
+        let mut route = format!("GET /v1/blobs/{}", percent_encode_segment(blob_id));
         if let Some(connection) = &record.connection_id {
             // Writing to a string cannot fail.
-            let _ = write!(route, "&connection_id={}", percent_encode_segment(connection));
+            let _ = write!(route, "?connection_id={}", percent_encode_segment(connection));
         }
         route
+    }
+
+    /// The blob, if its id is no longer than one that a store gives.
+    fn blob_id(&self) -> Option<&str> {
+        match &self.content {
+            Content::BlobRef { blob_id, .. } => Some(blob_id.as_str()).filter(|id| id.len() <= NAME_BYTES),
+            _ => None,
+        }
     }
 
     fn size_and_type(&self) -> (Option<u64>, Option<&str>) {
@@ -111,19 +118,22 @@ impl BinaryField {
     }
 
     /// What a document says: kind, size, and how to export what no tool hands out.
-    pub(crate) fn brief(&self, record: &RecordHandle) -> Value {
+    pub(crate) fn brief(&self, adapter: &Adapter, record: &RecordHandle) -> Value {
         let (size, media_type) = self.size_and_type();
         let mut field =
-            json!({"field_path": neutralise(&self.field_path).text, "preview_status": "binary-only"});
+            json!({"field_path": clipped(&self.field_path, SHOWN_CHARS), "preview_status": "binary-only"});
         if let Some(media_type) = media_type {
-            field["mime_type"] = neutralise(media_type).text.into();
+            field["mime_type"] = clipped(media_type, SHOWN_CHARS).into();
         }
         if let Some(size) = size {
             field["size_bytes"] = size.into();
         }
-        match &self.content {
-            Content::BlobRef { blob_id, .. } => field["blob_id"] = neutralise(blob_id).text.into(),
-            _ => field["export"] = self.export(record).into(),
+        if let Some(blob_id) = self.blob_id() {
+            field["blob_id"] = neutralise(blob_id).text.into();
+        }
+        // The calls of a document stand by themselves.
+        if self.read(adapter, record).is_none() {
+            field["export"] = self.export(record).into();
         }
         field
     }
@@ -131,21 +141,21 @@ impl BinaryField {
     /// What the ladder says.
     pub(crate) fn describe(&self, adapter: &Adapter, record: &RecordHandle) -> Value {
         let mut field = json!({
-            "field_path": neutralise(&self.field_path).text,
+            "field_path": clipped(&self.field_path, SHOWN_CHARS),
             "binary_field": true,
             "text_like": false,
             "handle_semantics": "live_lookup",
             "preview_status": "binary-only",
         });
         let (size, media_type) = self.size_and_type();
-        if let Content::BlobRef { blob_id, .. } = &self.content {
+        if let Some(blob_id) = self.blob_id() {
             field["blob_id"] = neutralise(blob_id).text.into();
         }
         if let Some(media_type) = media_type {
-            field["mime_type"] = neutralise(media_type).text.into();
+            field["mime_type"] = clipped(media_type, SHOWN_CHARS).into();
         }
         if let Some(digest) = &self.digest {
-            field["digest"] = neutralise(digest).text.into();
+            field["digest"] = clipped(digest, SHOWN_CHARS).into();
         }
         if let Some(size) = size {
             field["size_bytes"] = size.into();
@@ -164,7 +174,7 @@ impl BinaryField {
     /// The same on one line.
     pub(crate) fn line(&self, adapter: &Adapter, record: &RecordHandle) -> String {
         let (size, media_type) = self.size_and_type();
-        let mut line = format!("binary-only field_path={}", plain(&neutralise(&self.field_path).text));
+        let mut line = format!("binary-only field_path={}", plain(&clipped(&self.field_path, SHOWN_CHARS)));
         if let Some(media_type) = media_type {
             line.push_str(" mime_type=");
             line.push_str(&flag(media_type, 60));
@@ -174,9 +184,14 @@ impl BinaryField {
             let _ = write!(line, " size_bytes={size}");
         }
         let next = self.read(adapter, record).map_or_else(
-            || format!("metadata only; export={}", self.export(record)),
+            || format!("metadata only; export={}", spoken(self.export(record))),
             |read| call_text(&read),
         );
         format!("{line} {next}")
     }
+}
+
+/// A request on a line of text: in quotes where a name had to be encoded, because what it says can still be read.
+fn spoken(request: String) -> String {
+    if request.contains('%') { Value::from(request).to_string() } else { request }
 }

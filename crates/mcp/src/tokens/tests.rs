@@ -127,6 +127,7 @@ fn samples() -> Vec<(&'static str, String)> {
         ("words", words.join(" ")),
         ("unicode", any),
         ("bmp", bmp),
+        ("ideographs", random.text(&('\u{4e00}'..='\u{9fa5}').collect::<String>(), 2_000)),
     ]
 }
 

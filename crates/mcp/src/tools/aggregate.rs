@@ -1,25 +1,36 @@
 //! `aggregate`: counts and sums, without record bodies.
 
+mod groups;
+mod next;
+
 use std::fmt::Write as _;
 
 use pdpp_client::Request;
 use serde_json::{Map, Value};
 
+use groups::Groups;
+use next::next;
+
 use super::query_records::FILTER_HELP;
 use super::{Effect, Spec};
 use crate::Adapter;
 use crate::arguments::Arguments;
+use crate::bounded;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::params::{Kind, Param};
 use crate::shown::Shown;
 use crate::text::{flag, quoted};
-use crate::{bounded, tokens};
+use crate::tokens::{self, estimate, estimate_json};
 
-/// The longest text, in characters.
-const TEXT_CHARS: usize = 400;
-/// How many groups the text shows.
-const GROUPS: usize = 5;
+/// What the text may cost; the rest is headroom.
+const TEXT: usize = tokens::CONTENT - 50;
+/// Kept for what stands after the groups.
+const TAIL: usize = 500;
+/// What stands in the result beside the text and the data.
+const BESIDE: usize = 150;
+/// Lengths to which the strings of the data are cut, one after the other, until it fits.
+const CAPS: [usize; 3] = [64, 32, 16];
 
 pub(crate) const SPEC: Spec = Spec {
     name: "aggregate",
@@ -59,14 +70,17 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
     let reply = adapter.json(&request).await?;
 
     let mut data = Shown::of(reply.body);
+    let text = text(&adapter, &arguments, &data.value).await;
     let mut structured = Map::new();
     // Keys of groups are record values, and some servers group by long texts.
-    if tokens::estimate_json(&data.value) > tokens::RESULT - 1_000 {
-        let cuts = bounded::cut_strings(&mut data.value, 64, None);
+    let room = tokens::RESULT.saturating_sub(estimate_json(&text.as_str().into()) + BESIDE);
+    for cap in CAPS {
+        if estimate_json(&data.value) <= room {
+            break;
+        }
+        let cuts = bounded::cut_strings(&mut data.value, cap, None);
         structured.insert("truncated_keys".to_owned(), cuts.len().into());
     }
-    let Shown { value, .. } = &data;
-    let text = text(&arguments, value);
     data.report(&mut structured);
     structured.insert("data".to_owned(), data.value);
     structured.insert("provider_url".to_owned(), adapter.provider_url().into());
@@ -74,8 +88,8 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
     Ok(Outcome::new(text, structured.into()))
 }
 
-/// The answer in one line.
-fn text(arguments: &Arguments, body: &Value) -> String {
+/// The answer on one line.
+async fn text(adapter: &Adapter, arguments: &Arguments, body: &Value) -> String {
     let body = body.get("data").filter(|data| data.is_object()).unwrap_or(body);
     let said = |name: &str| {
         let answered = body.get(name).and_then(Value::as_str);
@@ -92,7 +106,7 @@ fn text(arguments: &Arguments, body: &Value) -> String {
         let _ = write!(text, " = {}.", scalar(value, 80));
         push_counts(&mut text, body);
         text.push_str(" For the records behind it: query_records with the same filter.");
-        return bounded_text(text);
+        return text;
     };
     for name in ["group_by", "group_by_time"] {
         if let Some(by) = said(name) {
@@ -107,24 +121,16 @@ fn text(arguments: &Arguments, body: &Value) -> String {
         }
         let _ = write!(text, " time_zone={}", quoted(&zone, 40));
     }
-    let shown: Vec<String> = groups.iter().take(GROUPS).map(group).collect();
-    let _ = write!(text, ": {} group(s) [{}]", groups.len(), shown.join(", "));
-    if groups.len() > GROUPS {
-        let _ = write!(text, " more_groups={};", groups.len() - GROUPS);
+    let shown = Groups::within(TEXT.saturating_sub(TAIL + estimate(&text)), groups);
+    let _ = write!(text, ": {} group(s) [{}]", groups.len(), shown.list);
+    for (name, number) in [("more_groups", groups.len() - shown.shown), ("cut_keys", shown.cut)] {
+        if number > 0 {
+            let _ = write!(text, " {name}={number};");
+        }
     }
     push_counts(&mut text, body);
-    if groups.len() > GROUPS || body.get("other_count").and_then(Value::as_u64).is_some_and(|count| count > 0)
-    {
-        text.push_str(" To see the rest: aggregate again with a filter or another limit (at most 100).");
-    }
-    bounded_text(text)
-}
-
-fn group(group: &Value) -> String {
-    let empty = Value::Null;
-    let key = group.get("key").unwrap_or(&empty);
-    let size = group.get("value").or_else(|| group.get("count")).unwrap_or(&empty);
-    format!("{}={}", scalar(key, 20), scalar(size, 20))
+    text.push_str(&next(adapter, arguments, body, groups, &shown).await);
+    text
 }
 
 fn push_counts(text: &mut String, body: &Value) {
@@ -142,11 +148,4 @@ fn scalar(value: &Value, max_chars: usize) -> String {
         Value::Array(_) | Value::Object(_) => quoted(&value.to_string(), max_chars),
         other => other.to_string(),
     }
-}
-
-fn bounded_text(text: String) -> String {
-    if text.chars().count() <= TEXT_CHARS {
-        return text;
-    }
-    text.chars().take(TEXT_CHARS - 1).chain(['…']).collect()
 }

@@ -5,6 +5,9 @@ mod fields;
 mod left_out;
 mod metadata;
 mod notes;
+mod payload;
+mod related;
+mod room;
 
 use pdpp_client::Request;
 use pdpp_evidence::{HandleError, RecordHandle};
@@ -12,6 +15,8 @@ use pdpp_wire::Code;
 use serde_json::Value;
 
 use self::document::Record;
+use self::payload::Payload;
+use self::related::Related;
 use super::{Effect, Spec};
 use crate::Adapter;
 use crate::arguments::Arguments;
@@ -53,7 +58,7 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
         (Some(embedded), Some(given)) if embedded != given => return Err(conflict(embedded, given)),
         (embedded, given) => embedded.or(given).map(str::to_owned),
     };
-    expand::gate(&adapter, &arguments, &handle.stream, connection_id.as_deref()).await?;
+    let relations = expand::gate(&adapter, &arguments, &handle.stream, connection_id.as_deref()).await?;
     let request = Request::get(["v1", "streams", &handle.stream, "records", &handle.record_id])
         .each("fields", arguments.texts("fields"));
     let request = expand::expanded(request, &arguments).maybe("connection_id", connection_id.as_deref());
@@ -71,7 +76,12 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
     let read_id = if embeds { None } else { record::usable_id(&handle) };
     let read_id = read_id.unwrap_or_else(|| shown_id.clone());
     let roles = document::roles(&adapter, &handle, row).await;
-    let record = Record { adapter: &adapter, handle: &handle, shown_id, read_id, row, roles };
+    let (payload, related) = (Payload::of(row), Related::of(row, &handle, &relations));
+    // A list of fields may be given as one word, which servers take apart.
+    let asked = arguments.texts("fields").into_iter().flat_map(|list| list.split(',')).map(str::trim);
+    let asked = &*asked.filter(|name| !name.is_empty()).collect::<Vec<_>>();
+    let record =
+        Record { adapter: &adapter, handle: &handle, shown_id, read_id, row, payload, related, asked, roles };
     let outcome = record.outcome();
     Ok(match handle.connection_id {
         Some(_) => outcome.resource("record", handle.uri()),

@@ -9,6 +9,7 @@ mod render;
 use pdpp_client::{Answer, Request};
 
 pub(crate) use self::range::ByteRange;
+pub(crate) use self::render::{Place, skipped};
 use super::{Effect, Spec};
 use crate::Adapter;
 use crate::arguments::Arguments;
@@ -57,10 +58,13 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
         connection_id: arguments.text("connection_id").map(str::to_owned),
         range: None,
     };
-    // A picture is the largest thing that is shown whole.
-    let wanted = asked.unwrap_or(ByteRange::first(MAX_IMAGE_BYTES));
+    // A picture is the largest thing that is shown whole, and it is shown from its first byte.
+    let wanted = match asked {
+        Some(range) if range.start > 0 => range.at_most(render::TEXT_BYTES),
+        range => range.unwrap_or(ByteRange::first(MAX_IMAGE_BYTES)).at_most(MAX_IMAGE_BYTES),
+    };
     let answer = ask(&adapter, &blob, &wanted).await?;
-    Ok(render::outcome(&adapter, &blob, asked, &answer))
+    Ok(render::outcome(&adapter, &blob, asked, wanted, &answer))
 }
 
 /// Asks for some bytes of a blob; a server that sends more than is taken is cut off.
@@ -69,9 +73,12 @@ pub(crate) async fn ask(
     blob: &pdpp_evidence::BlobHandle,
     range: &ByteRange,
 ) -> Result<Answer, Failure> {
-    let request = Request::get(["v1", "blobs", &blob.blob_id])
+    let whole = Request::get(["v1", "blobs", &blob.blob_id])
         .maybe("connection_id", blob.connection_id.as_deref())
-        .range(range.header())
         .max_bytes(MAX_BYTES);
-    adapter.send(&request).await
+    match adapter.send(&whole.clone().range(range.header())).await {
+        // Only a blob without a first byte has none to give: it is empty, and has no range at all.
+        Err(failure) if failure.http_status == Some(416) && range.start == 0 => adapter.send(&whole).await,
+        answered => answered,
+    }
 }

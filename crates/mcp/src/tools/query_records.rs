@@ -4,6 +4,7 @@
 //! again with a smaller limit; only a single record that is too big by itself is cut, and every cut is listed.
 
 mod body;
+mod cut;
 mod measured;
 mod page;
 #[cfg(test)]
@@ -21,9 +22,9 @@ use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::params::{Kind, Param};
 
-/// Said on each of the tools that filter.
-pub(super) const FILTER_HELP: &str = "typed object filter, no pre-encoded query string: filter[field]=v, \
-    filter[field][op]=v; op gte gt lte lt; fields: GET /v1/schema";
+/// Said on each of the tools that filter, in sentences that are short enough to be repeated.
+pub(super) const FILTER_HELP: &str = "typed object filter, no pre-encoded query string. filter[field]=v, \
+    filter[field][op]=v; gte gt lte lt. GET /v1/schema";
 
 pub(crate) const SPEC: Spec = Spec {
     name: "query_records",
@@ -36,12 +37,12 @@ pub(crate) const SPEC: Spec = Spec {
         Param::required("stream", Kind::Name, ""),
         Param::optional("limit", Kind::Integer { min: 1, max: Some(100) }, ""),
         Param::optional("cursor", Kind::Text, ""),
-        Param::optional("order", Kind::Text, ""),
+        Param::optional("order", Kind::Choice(&["asc", "desc"]), ""),
         Param::optional("sort", Kind::Text, "-field for descending; see sort= in schema"),
         Param::optional("count", Kind::Choice(&["none", "estimated", "exact"]), ""),
         Param::optional("filter", Kind::Filter, FILTER_HELP),
         Param::optional("fields", Kind::Texts, ""),
-        Param::optional("view", Kind::Text, ""),
+        Param::optional("view", Kind::Text, "one of views= in schema; excludes fields"),
         Param::optional("expand", Kind::Texts, ""),
         Param::optional("expand_limit", Kind::ExpandLimit, ""),
         Param::optional(
@@ -64,8 +65,9 @@ pub(crate) const SPEC: Spec = Spec {
 async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure> {
     let stream = arguments.needed("stream");
     let connection_id = arguments.text("connection_id");
-    expand::gate(&adapter, &arguments, stream, connection_id).await?;
-    let asking = Asking { adapter: &adapter, arguments: &arguments, request: request(&arguments) };
+    let relations = expand::gate(&adapter, &arguments, stream, connection_id).await?.into();
+    let request = request(&arguments);
+    let asking = Asking { adapter: &adapter, arguments: &arguments, request, relations };
     asking.fitting_page().await.map(|page| page.outcome(&adapter))
 }
 

@@ -15,6 +15,7 @@ mod written;
 
 use pdpp_client::Request;
 
+use super::query_records::FILTER_HELP;
 use super::{Effect, Spec};
 use crate::Adapter;
 use crate::arguments::Arguments;
@@ -34,17 +35,17 @@ const MAX_REPEATS: usize = 3;
 pub(crate) const SPEC: Spec = Spec {
     name: "search",
     title: "Search PDPP records",
-    description: "Read-only. GET /v1/search (modes semantic, hybrid: /v1/search/semantic, /hybrid): best hits with the \
-                  excerpts that prove them, 10 per call (limit capped at 100); page with cursor. Ids are self-contained \
-                  handles for fetch and read_record_field. connection_id picks a source, connector_key names its kind; \
-                  filter takes one stream, fields per GET /v1/schema. Structured output: results, data. To count, aggregate.",
+    description: "Read-only. GET /v1/search (by mode /semantic, /hybrid): hits with excerpts that prove them, 10 per call \
+                  (limit capped at 100); page with cursor. Ids are self-contained: for fetch, read_record_field. \
+                  connection_id, connector_key: GET /v1/schema. filter takes one stream. Structured output: results, \
+                  data. To count, aggregate.",
     params: &[
         Param::required("q", Kind::Text, ""),
         Param::optional("streams", Kind::Texts, ""),
         Param::optional("limit", Kind::Integer { min: 1, max: Some(100) }, ""),
         Param::optional("cursor", Kind::Text, ""),
         Param::optional("mode", Kind::Choice(&["lexical", "semantic", "hybrid"]), ""),
-        Param::optional("filter", Kind::Filter, ""),
+        Param::optional("filter", Kind::Filter, FILTER_HELP),
         Param::optional("connection_id", Kind::Name, ""),
     ],
     output: &["data", "results", "content_ladder", "provider_url", "request_id"],
@@ -70,6 +71,13 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
     let request = request(&arguments);
     let page = |asked: usize| request.clone().replacing("limit", asked.to_string());
     let mut best = fitted(&adapter, adapter.json(&page(wanted.asked)).await?, wanted);
+    if wanted.asked < most && best.may_hide_more {
+        // Nothing but the whole page tells what a smaller one leaves out.
+        if let Ok(whole) = adapter.json(&page(most)).await {
+            wanted.asked = most;
+            best = fitted(&adapter, whole, wanted);
+        }
+    }
     let mut learnt = best.learn(known);
     for _ in 0..MAX_REPEATS {
         // A server that ignores limit would only send the same again.
@@ -83,7 +91,8 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
         best = fitted(&adapter, again, wanted);
         learnt = best.learn(learnt);
     }
-    if let Some(known) = learnt {
+    // A server that gives no cursor is always asked for all, because nothing reaches what a smaller page leaves out.
+    if let (Some(known), false) = (learnt, best.may_hide_more) {
         adapter.pages.keep(target, known);
     }
     Ok(best.outcome())

@@ -5,6 +5,7 @@ use std::time::Duration;
 use pdpp_mcp::{BearerKind, Settings};
 use serde_json::{Value, json};
 
+use crate::budget::{assert_within_budget, tokens};
 use crate::support::{CallResult, Fake, Host, Reply, Seen};
 
 async fn call(script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> (Fake, CallResult) {
@@ -126,6 +127,74 @@ async fn hostile_error_text_stays_inside_its_quotes() {
     assert!(long.structured.to_string().len() <= 6_000);
 }
 
+/// Whatever an error lists, it is bounded, says how much is left out, and the text is the same error with the calls first.
+#[tokio::test]
+async fn an_error_that_lists_hundreds_of_things_is_bounded() {
+    let connection = |n: usize| json!({"connection_id": format!("cin_{n:04}"), "connector_key": "mail", "display_name": format!("Inbox {n}"), "streams": ["messages", "threads"]});
+    let mut error = json!({"type": "invalid_request_error", "code": "ambiguous_connection", "message": "Several sources.",
+        "retry_with": "connection_id", "available_connections": (0..500).map(connection).collect::<Vec<_>>()});
+    let body = json!({"error": error});
+    let (_, result) = call(move |_| Reply::status(409, &body)).await;
+    assert_complete(&result, "ambiguous_connection");
+    let first = result.text.lines().next().unwrap();
+    assert!(
+        first.starts_with(r#"Repeat the call with one of: "connection_id":"cin_0000" ("Inbox 0"); "#),
+        "{first}"
+    );
+    assert!(first.ends_with(r#"("Inbox 11"); 488 more in schema args={}"#), "{first}");
+    let shown = &result.structured["error"];
+    assert_eq!(shown["available_connections"].as_array().unwrap().len(), 12);
+    assert_eq!(shown["available_connections"][11], connection(11));
+    assert_eq!(
+        (&shown["available_connections_omitted"], &shown["retry_with"]),
+        (&json!(488), &json!("connection_id"))
+    );
+    // As much in a shape nobody foresaw.
+    error["details"] = json!({"path": [vec![0; 90], vec![1; 90]]});
+    error["available_connections"] = (0..500).map(|n| json!({"connection_id": format!("{n}{}", "c".repeat(700)), "display_name": "x\"".repeat(500)})).collect();
+    for n in 0..500 {
+        error[format!("member_{n}")] = "y\\".repeat(400).into();
+    }
+    let body = json!({"error": error});
+    let (_, result) = call(move |_| Reply::status(409, &body)).await;
+    assert_complete(&result, "ambiguous_connection");
+    assert!(result.structured["error"]["members_omitted"].as_u64().unwrap() >= 500, "{}", result.text);
+    assert!(result.structured.to_string().len() <= 6_000);
+}
+
+/// The same bound holds where an error is the protocol's own.
+#[tokio::test]
+async fn a_resource_that_cannot_be_read_says_so_in_bounds() {
+    let ids: Vec<Value> = (0..3_000).map(|n| json!({"connection_id": format!("cin_{n}")})).collect();
+    let error =
+        json!({"code": "ambiguous_connection", "message": "m".repeat(50_000), "available_connections": ids});
+    let body = json!({"error": error});
+    let fake = Fake::start(move |_| Reply::status(409, &body)).await;
+    let mut host = Host::connect(&fake).await;
+    let read = host.request("resources/read", json!({"uri": "pdpp://stream/orders"})).await;
+    let shown = &read["error"]["data"]["error"];
+    assert_eq!(
+        (&shown["code"], &shown["available_connections_omitted"]),
+        (&json!("ambiguous_connection"), &json!(2_988))
+    );
+    assert!(read.to_string().len() <= 8_000, "{}", read.to_string().len());
+}
+
+/// A token of the environment goes before any that is kept, so connecting again changes nothing about it.
+#[tokio::test]
+async fn a_refused_token_of_the_environment_is_named() {
+    let fake = Fake::start(|_| Reply::error(401, "invalid_token", "The token has expired.")).await;
+    let settings = Settings { bearer: BearerKind::Unknown, ..Settings::default() };
+    let result = Host::with_settings(&fake, settings).await.call("list_streams", json!({})).await;
+    assert_complete(&result, "invalid_token");
+    let error = &result.structured["error"];
+    assert!(error["next_step"].as_str().unwrap().contains("PDPP_CLIENT_TOKEN"), "{error}");
+    assert_eq!(
+        error["reconnect"],
+        format!("replace PDPP_CLIENT_TOKEN, or remove it and run pdpp connect {}", fake.url)
+    );
+}
+
 /// S3-R1: a server that says the token is the owner's gets no further request with it, and the model sees none of it.
 #[tokio::test]
 async fn an_owners_token_is_refused_as_soon_as_the_server_says_so() {
@@ -192,4 +261,40 @@ async fn a_clients_token_is_looked_at_once() {
     .await;
     let mut host = Host::with_settings(&fake, settings()).await;
     assert!(!host.call("list_streams", json!({})).await.is_error);
+}
+
+/// S1-R4: an error is bounded by what it costs, not by its letters alone: those of a rare script are four tokens each.
+#[tokio::test]
+async fn an_error_in_a_rare_script_costs_no_more_than_a_result_may() {
+    let rare = "\u{13080}\u{13171}\u{131CB}".repeat(1_000);
+    let choices: Vec<Value> =
+        (0..20).map(|n| json!({"connection_id": format!("cin_{n}"), "display_name": rare})).collect();
+    let mut wide = json!({"code": "weird", "message": rare, "type": rare, "param": rare, "next_step": rare,
+        "reconnect": rare, "available_connections": choices});
+    for n in 0..100 {
+        wide[format!("{n}{rare}")] = rare.clone().into();
+    }
+    let errors = [
+        json!({"code": "weird", "message": rare.chars().take(2_000).collect::<String>()}),
+        json!({"code": "weird", "message": "Several.", "available_connections": choices}),
+        json!({"code": "weird", "message": rare, "details": vec![rare.clone(); 30]}),
+        wide,
+    ];
+    for error in errors {
+        let body = json!({"error": error});
+        let (fake, result) = call(move |_| Reply::status(409, &body)).await;
+        assert_complete(&result, "weird");
+        assert_within_budget(&result);
+        let body = json!({"error": error});
+        fake.rescript(move |_| Reply::status(409, &body));
+        let mut host = Host::connect(&fake).await;
+        let read = host.request("resources/read", json!({"uri": "pdpp://stream/orders"})).await;
+        assert!(tokens(&read.to_string()) <= 9_000, "{read}");
+    }
+    // What the model sent is repeated to it, and may be of any script too.
+    let fake = Fake::always(json!({"data": []})).await;
+    let mut host = Host::connect(&fake).await;
+    let result = host.call("list_streams", json!({ rare: 1 })).await;
+    assert_complete(&result, "invalid_arguments");
+    assert_within_budget(&result);
 }

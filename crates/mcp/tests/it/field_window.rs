@@ -1,5 +1,7 @@
 //! `read_record_field`: windows of fields, their selectors, and the calls that read on.
 
+mod budget;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -146,34 +148,6 @@ async fn a_long_field_is_put_together_from_printed_calls() {
     assert!(collected == text, "{} of {} characters", collected.chars().count(), text.chars().count());
 }
 
-/// A window that would cost too much is lowered, says so by its range, and still holds its match.
-#[tokio::test]
-async fn a_window_is_lowered_to_its_budget() {
-    let bpe = tiktoken_rs::o200k_base_singleton();
-    let mut text: String = "漢字かな交じり文".repeat(5_000);
-    text.push_str("needle");
-    text.push_str(&"後".repeat(9_000));
-    let fake = Fake::start(windows_of(&text)).await;
-    let mut host = Host::connect(&fake).await;
-    for arguments in [
-        json!({}),
-        json!({"limit_chars": 16384}),
-        json!({"q": "needle", "before_chars": 8192, "after_chars": 8192}),
-    ] {
-        let mut whole = json!({"id": "cin_s1/messages:m9", "field_path": "text"});
-        whole.as_object_mut().unwrap().extend(arguments.as_object().unwrap().clone());
-        let result = host.call("read_record_field", whole).await;
-        let cost = |text: &str| bpe.encode_ordinary(text).len();
-        let asked_for_more = !arguments.as_object().unwrap().is_empty();
-        assert!(cost(&result.text) <= if asked_for_more { 4_500 } else { 2_500 }, "{}", cost(&result.text));
-        assert!(cost(&result.visible()) <= 9_000, "{}", cost(&result.visible()));
-        assert!(printed_arguments(&result.text, "next").is_some());
-        if arguments["q"] == "needle" {
-            assert!(field_text(&result.text).contains("needle"));
-        }
-    }
-}
-
 /// Selectors that contradict themselves are refused with their reason, before any request.
 #[tokio::test]
 async fn contradicting_selectors_are_refused_before_any_request() {
@@ -287,21 +261,4 @@ async fn field_text_cannot_forge_its_frame() {
     let head = &result.text[..result.text.find("--- field text").unwrap()];
     assert!(!head.contains("evil"));
     assert_eq!(result.structured["unsafe_chars_replaced"], 2);
-}
-
-/// A server with impossible numbers gets an answer, and the next call it is told to make is one we take.
-#[tokio::test]
-async fn impossible_offsets_are_survived() {
-    let fake = Fake::start(|_| {
-        Reply::json(&json!({"object": "field_window", "field": {"path": "text", "type": "string"}, "window": {
-            "text": "word ".repeat(20_000), "start_chars": u64::MAX, "end_chars": u64::MAX, "total_chars": u64::MAX,
-            "limit_chars": 65_536, "complete": false, "match_start_chars": u64::MAX, "match_end_chars": u64::MAX,
-            "next_offset_chars": 5, "previous_offset_chars": u64::MAX}}))
-    })
-    .await;
-    let mut host = Host::connect(&fake).await;
-    let result = host.call("read_record_field", json!({"id": "cin_a/orders:o1", "field_path": "text"})).await;
-    assert!(!result.is_error, "{}", result.text);
-    let next = host.call("read_record_field", result.structured["next"]["args"].clone()).await;
-    assert_ne!(next.code(), "invalid_arguments");
 }

@@ -35,6 +35,12 @@ fn attacks() -> Vec<String> {
     attacks
 }
 
+/// 420 characters of base64, once repeated.
+const BYTES: &str = "R0lGODlhAQABAIAAAAUEBAAAACwAAAAAAQABAAACAkQBADs0/9jgkQAAAAEA";
+
+/// What a percent-encoded route is made of.
+const ROUTE: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~%/?&=";
+
 /// Characters that act unseen.
 fn unseen(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}'
@@ -44,7 +50,8 @@ fn unseen(c: char) -> bool {
 fn record(attack: &str) -> Value {
     json!({"object": "record", "id": "m1", "record_key": "m1", "stream": "messages", "connection_id": "cin_a",
         "connector_id": "chat", "display_name": attack, "emitted_at": "2026-01-01T00:00:00Z",
-        "data": {"id": "m1", "text": attack, "title": attack, "nested": {attack: [attack]}}})
+        "data": {"id": "m1", "text": attack, "title": attack, "nested": {attack: [attack]},
+            (attack.chars().take(300).collect::<String>()): BYTES.repeat(7), "held": {attack: {"in": BYTES.repeat(7)}}}})
 }
 
 fn script(attack: String) -> impl Fn(&Seen) -> Reply + Send + Sync + 'static {
@@ -99,14 +106,15 @@ fn check(tool: &str, attack: &str, result: &CallResult) {
     assert!(!result.is_error, "{tool} {shown:?}: {}", result.text);
     let visible = result.visible();
     assert!(!visible.chars().any(unseen), "{tool} {shown:?}");
+    assert!(!visible.contains(BYTES), "{tool} {shown:?}: bytes are shown");
     let bpe = tiktoken_rs::o200k_base_singleton();
     assert!(
-        bpe.encode_ordinary(&result.text).len() <= 2_600,
+        bpe.encode_ordinary(&result.text).len() <= 2_500,
         "{tool} {shown:?}: {}",
         bpe.encode_ordinary(&result.text).len()
     );
     assert!(
-        bpe.encode_ordinary(&visible).len() <= 9_500,
+        bpe.encode_ordinary(&visible).len() <= 9_000,
         "{tool} {shown:?}: {}",
         bpe.encode_ordinary(&visible).len()
     );
@@ -115,7 +123,12 @@ fn check(tool: &str, attack: &str, result: &CallResult) {
         None => &result.text,
     };
     for line in body.lines() {
+        // A route is one word of characters that need no quotes: names stand in it percent-encoded.
+        let is_route =
+            |word: &&str| word.starts_with("/v1/") && word.bytes().all(|byte| ROUTE.contains(&byte));
         let outside = outside_quotes(line);
+        let outside: Vec<&str> = outside.split(' ').filter(|word| !is_route(word)).collect();
+        let outside = outside.join(" ");
         assert!(!outside.contains("evil"), "{tool} {shown:?} escaped its quotes: {line}");
         for token in outside.split_whitespace().filter_map(|word| word.strip_prefix("id=")) {
             let handle =
@@ -146,6 +159,28 @@ fn outside_quotes(line: &str) -> String {
         }
     }
     out
+}
+
+/// S3-R3-S2: the paths of bytes that were left out are made of names from records.
+#[tokio::test]
+async fn bytes_under_a_hostile_name_are_listed_visibly() {
+    let name = "a\u{202e}\u{200b}";
+    let long = "n".repeat(50_000);
+    let row = json!({"object": "record", "id": "m1", "stream": "messages", "connection_id": "cin_a",
+        "data": {"id": "m1", name: BYTES.repeat(7), long: BYTES.repeat(7)}});
+    let page = json!({"object": "list", "has_more": false, "data": [row]});
+    let fake = Fake::always(page).await;
+    let result =
+        Host::connect(&fake).await.call("query_records", json!({"stream": "messages", "limit": 1})).await;
+    check("query_records", name, &result);
+    let listed: Vec<&str> = result.structured["binary_redacted"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|path| path.as_str().unwrap())
+        .collect();
+    assert!(listed.contains(&"data.0.data.a\u{fffd}\u{fffd}"), "{listed:?}");
+    assert!(listed.iter().all(|path| path.chars().count() <= 201), "{listed:?}");
 }
 
 #[tokio::test]

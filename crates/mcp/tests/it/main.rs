@@ -5,13 +5,17 @@
 
 mod aggregate;
 mod bad_servers;
+mod batches;
 mod blobs;
 mod budget;
+mod cancellation;
 mod completions;
+mod defects;
 mod events;
 mod expand;
 mod fetch;
 mod fetch_ids;
+mod fetch_journey;
 mod field_window;
 mod hostile;
 mod instructions;

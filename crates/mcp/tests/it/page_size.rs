@@ -126,6 +126,39 @@ async fn the_end_of_a_list_is_not_called_shortened() {
     assert!(last.structured.get("requested").is_none());
 }
 
+/// S3-R1-S1: where no cursor reaches the rest, each call says so, and fewer fields reach it as told.
+#[tokio::test]
+async fn records_that_no_cursor_reaches_are_told_each_time() {
+    for bare in [true, false] {
+        let fake = Fake::start(move |seen: &Seen| {
+            let limit = seen.param("limit").map_or(25, |limit| limit.parse().unwrap());
+            let text = if seen.param("fields") == Some("n") { json!(null) } else { json!(PROSE.repeat(20)) };
+            let row = |n: usize| {
+                json!({"object": "record", "id": format!("m{n}"), "connection_id": "cin_a", "stream": "messages",
+                    "data": {"n": n, "text": text}, "emitted_at": "2026-01-05T00:00:00Z"})
+            };
+            let rows: Vec<Value> = (0..limit).map(row).collect();
+            Reply::json(&if bare { json!(rows) } else { json!({"data": rows, "has_more": false}) })
+        })
+        .await;
+        let mut host = Host::connect(&fake).await;
+        for given in [json!({"stream": "messages"}), json!({"stream": "messages", "limit": 30})] {
+            for _ in 0..2 {
+                let result = host.call("query_records", given.clone()).await;
+                assert_within_budget(&result);
+                let wanted = given["limit"].as_u64().unwrap_or(25);
+                let told = format!(
+                    "requested={wanted} served={} (a larger page does not fit and this server gives no cursor; take fewer fields",
+                    result.structured["served"]
+                );
+                assert!(result.text.contains(&told), "{}", result.text);
+            }
+        }
+        let all = host.call("query_records", json!({"stream": "messages", "fields": ["n"]})).await;
+        assert!(all.text.contains(": 25 record(s).") && !all.text.contains("served="), "{}", all.text);
+    }
+}
+
 /// A server over HTTP makes an adapter for each request; they share what pages cost, each bearer its own.
 #[tokio::test]
 async fn what_pages_cost_outlives_one_request_and_stays_with_its_bearer() {

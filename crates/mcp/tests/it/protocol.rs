@@ -1,4 +1,4 @@
-//! The protocol itself: both eras, malformed input, cancellation, and what the handshake says.
+//! The protocol itself: both eras, malformed input, and what the handshake says.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,9 +7,9 @@ use pdpp_client::{Bearer, Client, FixedBearer, Limits, ProviderUrl};
 use pdpp_mcp::{Adapter, Settings};
 use serde_json::{Value, json};
 
-use crate::support::{Fake, Host, Reply};
+use crate::support::{Fake, Host};
 
-fn adapter(fake: &Fake) -> Adapter {
+pub(crate) fn adapter(fake: &Fake) -> Adapter {
     let bearer = Arc::new(FixedBearer(Bearer::new("client-token-of-the-tests")));
     let url = ProviderUrl::parse(&fake.url).unwrap();
     Adapter::new(Client::http(&url, bearer, Limits::default()).unwrap(), Settings::default())
@@ -137,6 +137,31 @@ async fn said_to(bytes: &[u8]) -> Vec<Value> {
     said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// What comes before a conversation is opened and asks for nothing is passed over, in either era.
+#[tokio::test]
+async fn nothing_said_before_the_first_request_ends_the_process() {
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": modern(json!({}))});
+    let bare = json!({"jsonrpc": "2.0", "id": 8, "method": "tools/list"});
+    let discover =
+        json!({"jsonrpc": "2.0", "id": 9, "method": "server/discover", "params": modern(json!({}))});
+    for stray in [
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}"#,
+        r#"{"jsonrpc":"2.0","id":4,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32603,"message":"no"}}"#,
+    ] {
+        let said = said_to(format!("{stray}\n{stray}\n{hello}\n").as_bytes()).await;
+        assert_eq!(said.len(), 1, "{stray}: {said:?}");
+        assert_eq!(said[0]["result"]["protocolVersion"], "2025-11-25", "{stray}");
+        let said = said_to(format!("{bare}\n{discover}\n{stray}\n{list}\n").as_bytes()).await;
+        assert_eq!(said.len(), 3, "{stray}: {said:?}");
+        assert_eq!(said[0]["error"]["code"], -32602, "{stray}");
+        assert!(said[2]["result"]["tools"].is_array(), "{stray}: {said:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_last_line_without_its_end_is_answered() {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
@@ -147,52 +172,6 @@ async fn a_last_line_without_its_end_is_answered() {
     assert_eq!((&said[1]["id"], &said[1]["result"]["isError"]), (&json!(2), &json!(false)), "{said:?}");
     let said = said_to(format!("{hello}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"meth").as_bytes()).await;
     assert_eq!(said.last().unwrap()["error"]["code"], -32700, "{said:?}");
-}
-
-#[tokio::test]
-async fn a_batch_is_answered_together_in_the_revision_that_has_batches() {
-    let fake = Fake::always(json!({"data": []})).await;
-    let mut host = Host::silent(adapter(&fake));
-    let params = json!({"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-    host.request("initialize", params).await;
-    host.notify("notifications/initialized").await;
-    let batch = json!([
-        {"jsonrpc": "2.0", "id": 71, "method": "ping"},
-        {"jsonrpc": "2.0", "method": "notifications/unheard_of"},
-        {"jsonrpc": "2.0", "id": 72, "method": "tools/call", "params": {"name": "list_streams", "arguments": {}}},
-    ]);
-    host.send_line(&batch.to_string()).await;
-    let answers = host.receive().await;
-    let repeated =
-        json!([{"jsonrpc": "2.0", "id": 9, "method": "ping"}, {"jsonrpc": "2.0", "id": 9, "method": "ping"}]);
-    host.send_line(&repeated.to_string()).await;
-    assert_eq!(host.receive().await["error"]["code"], -32600, "two requests with one id");
-    let mut ids: Vec<u64> =
-        answers.as_array().unwrap().iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
-    ids.sort_unstable();
-    assert_eq!(ids, [71, 72]);
-}
-
-/// A cancelled call stops its request: the server sees the connection close before it would have answered.
-#[tokio::test]
-async fn a_cancelled_call_is_abandoned() {
-    let fake = Fake::start(|seen| {
-        let slow = seen.param("connection_id") == Some("slow");
-        let reply = Reply::json(&json!({"data": []}));
-        if slow { reply.after(Duration::from_mins(1)) } else { reply }
-    })
-    .await;
-    let mut host = Host::connect(&fake).await;
-    let call = json!({"jsonrpc": "2.0", "id": 99, "method": "tools/call",
-        "params": {"name": "list_streams", "arguments": {"connection_id": "slow"}}});
-    host.send_line(&call.to_string()).await;
-    while fake.seen().is_empty() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99, "reason": "enough"}});
-    host.send_line(&cancel.to_string()).await;
-    let quick = host.call("list_streams", json!({})).await;
-    assert!(!quick.is_error);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{CallResult, Fake, Host, Reply};
+use crate::support::{CallResult, Fake, Host, Reply, Seen};
 
 fn record(key: &str, data: Value) -> Value {
     json!({"object": "record", "id": key, "stream": "orders", "data": data, "emitted_at": "2026-01-05T00:00:00Z",
@@ -82,6 +82,7 @@ async fn malformed_arguments_make_no_request() {
         json!({"stream": "orders", "limit": 200}),
         json!({"stream": "orders", "limit": 0}),
         json!({"stream": "orders", "page": 2}),
+        json!({"stream": "orders", "order": "newest"}),
         json!({}),
         json!({"stream": "orders", "connection_id": "a/b"}),
     ] {
@@ -199,6 +200,34 @@ async fn ids_are_never_cut_and_uris_stay_hidden() {
     assert!(!result.visible().contains("pdpp://field-window/"));
     // A key with a space has no plain form, so its handle is the canonical URI.
     assert!(result.text.contains("[1] pdpp://record/"), "{}", result.text);
+}
+
+/// S3-R1-S1: where more related records follow, the printed call reads them, under the same connection.
+#[tokio::test]
+async fn a_related_list_that_goes_on_is_read_by_the_printed_call() {
+    let comment =
+        |n: usize| json!({"object": "record", "id": format!("c{n}"), "stream": "comments", "data": {"n": n}});
+    let list = |more: bool| json!({"object": "list", "has_more": more, "data": [comment(0)]});
+    let mut rows = [record("o1", json!({"n": 1})), record("o2", json!({"n": 2}))];
+    rows[0]["expanded"] = json!({"comments": list(true)});
+    rows[1]["expanded"] = json!({"comments": list(false)});
+    let fake = Fake::start(move |seen: &Seen| match seen.path.as_str() {
+        "/v1/schema" => Reply::json(&json!({"connectors": [{"streams": [{"name": "orders", "expand_capabilities": [
+            {"name": "comments", "target_stream": "comments", "foreign_key": "order_id", "cardinality": "has_many"}]}]}]})),
+        "/v1/streams/comments/records" => Reply::json(&json!({"data": (0..9).map(comment).collect::<Vec<_>>()})),
+        _ => Reply::json(&json!({"data": rows})),
+    })
+    .await;
+    let mut host = Host::connect(&fake).await;
+    let result = host.call("query_records", json!({"stream": "orders", "expand": ["comments"]})).await;
+    let told: Vec<&str> = result.text.lines().filter(|line| line.contains("has_more=true")).collect();
+    let [line] = told[..] else { panic!("{}", result.text) };
+    let args =
+        line.strip_prefix("record[0] expanded \"comments\" has_more=true query_records args=").unwrap();
+    let all = host.call("query_records", serde_json::from_str(args).unwrap()).await;
+    assert!(all.text.contains(": 9 record(s)."), "{}", all.text);
+    let seen = fake.last();
+    assert_eq!((seen.param("filter[order_id]"), seen.param("connection_id")), (Some("o1"), Some("cin_a")));
 }
 
 /// Untrusted text stays on its line and cannot hide.

@@ -159,6 +159,31 @@ async fn wide_and_nested_records_are_bounded() {
     }
 }
 
+/// S1-R4-S1: a record is cut for its many fields, so the printed call opens the record, not a text that is shown whole;
+/// for a long text, it opens that text.
+#[tokio::test]
+async fn a_record_of_many_short_fields_goes_on_with_itself() {
+    let many = |text: &str| {
+        let mut fields: serde_json::Map<String, Value> =
+            (0..400).map(|n| (format!("field_{n:03}"), json!(format!("short text {n}")))).collect();
+        fields.insert("note".to_owned(), json!(text));
+        Value::Object(fields)
+    };
+    let fetch = r#"fetch args={"id":"cin_a/messages:m0"}"#;
+    let read = r#"read_record_field args={"id":"cin_a/messages:m0","field_path":"text""#;
+    for (data, call) in [
+        (many("fifty characters of text that are the longest here"), fetch),
+        (many(&PROSE.repeat(2)), fetch),
+        (json!({"text": PROSE.repeat(400), "tags": ["a", "b"], "n": 1}), read),
+    ] {
+        let fake = Fake::start(pages(1, move |_| data.clone())).await;
+        let result = Host::connect(&fake).await.call("query_records", json!({"stream": "messages"})).await;
+        assert_within_budget(&result);
+        let mark = result.text.lines().find(|line| line.starts_with("record[0] truncated")).unwrap();
+        assert!(mark.contains(call), "{mark}");
+    }
+}
+
 /// S1-R4: related records that were expanded are cut under their own ids.
 #[tokio::test]
 async fn cuts_in_related_records_name_the_related_record() {

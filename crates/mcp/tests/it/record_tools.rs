@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Fake, Host};
+use crate::support::{Fake, Host, Reply};
 
 async fn tool(name: &str) -> Value {
     let fake = Fake::always(json!({})).await;
@@ -113,4 +113,39 @@ async fn limits_and_choices_are_in_the_input_schema() {
     assert_eq!(arguments["metric"]["enum"], json!(["count", "sum", "min", "max", "count_distinct"]));
     let granularities = json!(["minute", "hour", "day", "week", "month", "quarter", "year"]);
     assert_eq!(arguments["granularity"]["enum"], granularities);
+}
+
+/// A whole number is an integer to JSON Schema however it is written, so a call that fits the schema is taken.
+#[tokio::test]
+async fn whole_numbers_are_integers_however_they_are_written() {
+    let fake = Fake::start(|_| Reply::json(&json!({"object": "list", "has_more": false, "data": []}))).await;
+    let mut host = Host::connect(&fake).await;
+    for limit in ["5", "5.0", "5e0", "0.5e1"] {
+        let arguments: Value = serde_json::from_str(&format!(
+            r#"{{"stream":"messages","limit":{limit},
+            "expand":["author"],"expand_limit":{{"author":{limit}}}}}"#
+        ))
+        .unwrap();
+        let result = host.call("query_records", arguments).await;
+        assert!(!result.is_error, "{limit}: {}", result.text);
+        let seen = fake.last();
+        assert_eq!(seen.param("limit"), Some("5"), "{limit}");
+        assert_eq!(seen.param("expand_limit[author]"), Some("5"), "{limit}");
+    }
+    fake.forget();
+    for (limit, reason) in [
+        ("5.5", "expected an integer"),
+        ("1e300", "expected an integer"),
+        ("0.0", "too_small"),
+        ("-5.0", "too_small"),
+        ("101.0", "too_big"),
+        ("\"5\"", "expected an integer"),
+    ] {
+        let arguments = format!(r#"{{"stream":"messages","limit":{limit}}}"#);
+        let result = host.call("query_records", serde_json::from_str(&arguments).unwrap()).await;
+        assert!(result.is_error && result.text.contains(reason), "{limit}: {}", result.text);
+    }
+    let half: Value = json!({"stream": "messages", "expand_limit": {"author": 2.5}});
+    assert_eq!(host.call("query_records", half).await.code(), "invalid_expand");
+    assert_eq!(fake.seen(), []);
 }

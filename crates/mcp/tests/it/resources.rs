@@ -5,7 +5,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
 use crate::field_window::windows_of;
-use crate::support::{Fake, Host, Reply};
+use crate::support::{Fake, Host, Reply, Seen};
 
 async fn read(host: &mut Host, uri: &str) -> Value {
     host.request("resources/read", json!({"uri": uri})).await
@@ -139,4 +139,82 @@ async fn a_huge_record_is_bounded_and_says_how_to_read_on() {
     assert_eq!((&cut["field_path"], &cut["total_chars"]), (&json!("text"), &json!(text.len())));
     assert_eq!(cut["read"]["tool"], "read_record_field");
     assert_eq!(cut["read"]["args"]["id"], "cin_s/messages:m1");
+}
+
+/// A blob of so many bytes, each different from its neighbours, on a server that serves ranges or one that ignores them.
+fn blob_of(length: usize, ranges: bool) -> impl Fn(&Seen) -> Reply + Send + Sync + 'static {
+    let bytes: Vec<u8> = (0..length).map(|n| u8::try_from(n % 251).unwrap()).collect();
+    move |seen| {
+        let span = seen.range.as_deref().and_then(|range| range.strip_prefix("bytes=")?.split_once('-'));
+        let (true, Some((start, end))) = (ranges, span) else {
+            return Reply::bytes(200, "application/pdf", bytes.clone());
+        };
+        let (start, end) = (start.parse::<usize>().unwrap(), (end.parse::<usize>().unwrap() + 1).min(length));
+        Reply::bytes(206, "application/pdf", &bytes[start..end])
+            .header("content-range", &format!("bytes {start}-{}/{length}", end - 1))
+    }
+}
+
+/// The bytes of a read, by their own URI, and what is said of where they lie.
+async fn part(host: &mut Host, uri: &str) -> (Vec<u8>, Value) {
+    let answer = read(host, uri).await;
+    let contents = &answer["result"]["contents"][0];
+    let bytes = contents["blob"].as_str().unwrap_or_else(|| panic!("{uri}: {answer}"));
+    (STANDARD.decode(bytes).unwrap(), contents["_meta"]["dev.pdpp/range"].clone())
+}
+
+/// S1-R4-S1: a blob that does not fit is no content that looks whole; the calls it names read it in parts.
+#[tokio::test]
+async fn a_blob_larger_than_a_read_is_refused_and_read_in_parts() {
+    let length = 5 * 1024 * 1024;
+    let fake = Fake::start(blob_of(length, true)).await;
+    let mut host = Host::connect(&fake).await;
+    let handle =
+        URL_SAFE_NO_PAD.encode(r#"{"v":1,"kind":"blob","blob_id":"blob_7","connection_id":"cin_a1"}"#);
+    let refused = read(&mut host, &format!("pdpp://blob/{handle}")).await;
+    let error = &refused["error"]["data"]["error"];
+    assert_eq!(
+        (&error["code"], &error["total_bytes"]),
+        (&json!("response_too_large"), &json!(length)),
+        "{refused}"
+    );
+    let (bytes, place) = part(&mut host, error["first_part"].as_str().unwrap()).await;
+    assert_eq!(bytes.len(), 4 * 1024 * 1024);
+    assert_eq!(place, json!({"start": 0, "end": 4 * 1024 * 1024, "total_bytes": length}));
+    let message = error["message"].as_str().unwrap();
+    let arguments: Value = serde_json::from_str(message.split_once("fetch_blob args=").unwrap().1).unwrap();
+    let tool = host.call("fetch_blob", arguments).await;
+    assert_eq!((&tool.structured["total_bytes"], tool.is_error), (&json!(length), false));
+    assert_eq!(fake.last().param("connection_id"), Some("cin_a1"));
+    let settings = pdpp_mcp::Settings { tools: pdpp_mcp::ToolSet::Read, ..Default::default() };
+    let mut host = Host::with_settings(&fake, settings).await;
+    let refused = read(&mut host, &format!("pdpp://blob/{handle}")).await;
+    assert!(
+        !refused.to_string().contains("fetch_blob"),
+        "no text names a tool that is not listed: {refused}"
+    );
+}
+
+#[tokio::test]
+async fn a_part_of_a_blob_is_the_part_that_was_asked_for() {
+    let uri = |range: &str| {
+        let handle = json!({"v": 1, "kind": "blob", "blob_id": "blob_7", "range": range});
+        format!("pdpp://blob/{}", URL_SAFE_NO_PAD.encode(handle.to_string()))
+    };
+    for ranges in [true, false] {
+        let fake = Fake::start(blob_of(1_000, ranges)).await;
+        let mut host = Host::connect(&fake).await;
+        let (bytes, place) = part(&mut host, &uri("bytes=100-149")).await;
+        assert_eq!(bytes, (100..150).collect::<Vec<u8>>(), "ranges are served: {ranges}");
+        assert_eq!(place, json!({"start": 100, "end": 150, "total_bytes": 1_000}));
+        let (bytes, place) = part(&mut host, &uri("bytes=990-2000")).await;
+        assert_eq!((bytes.len(), &place["end"]), (10, &json!(1_000)));
+    }
+    let fake = Fake::start(blob_of(1_000, false)).await;
+    let beyond = read(&mut Host::connect(&fake).await, &uri("bytes=1000-1009")).await;
+    assert_eq!(beyond["error"]["data"]["error"]["code"], "invalid_range", "{beyond}");
+    let whole =
+        format!("pdpp://blob/{}", URL_SAFE_NO_PAD.encode(r#"{"v":1,"kind":"blob","blob_id":"blob_7"}"#));
+    let (bytes, place) = part(&mut Host::connect(&fake).await, &whole).await;
+    assert_eq!((bytes.len(), place), (1_000, Value::Null));
 }

@@ -172,3 +172,45 @@ async fn full_detail_of_many_streams_becomes_an_index() {
     assert!(result.structured.to_string().contains("stream_39"));
     assert!(result.text.contains("narrow with schema(stream"), "{}", result.text);
 }
+
+/// S1-R4: a connector with as many streams as connections is read once, not once for each pair.
+#[tokio::test]
+async fn streams_share_their_connections_however_many_there_are() {
+    let connection = |n: usize| json!({"connection_id": format!("cin_{n}"), "display_name": "Account"});
+    let connections: Vec<Value> = (0..30_000).map(connection).collect();
+    // A list of its own, though an empty one, is compared with that of the connector.
+    let own = json!({"name": "orders_2", "granted_connections": []});
+    let streams: Vec<Value> =
+        (0..30_000).map(|n| if n % 2 == 0 { "messages".into() } else { own.clone() }).collect();
+    let connector = json!({"connector_key": "shop", "granted_connections": connections, "streams": streams});
+    let fake = Fake::always(json!({"connectors": [connector]})).await;
+    let mut host = Host::connect(&fake).await;
+    for arguments in [
+        json!({}),
+        json!({"stream": "messages"}),
+        json!({"stream": "messages", "connection_id": "cin_29999"}),
+    ] {
+        let result = host.call("schema", arguments).await;
+        assert_affordable(&result);
+        assert!(result.text.contains("more_streams="), "{}", result.text);
+    }
+    let reference = json!({"type": "ref/prompt", "name": "find_evidence"});
+    for (name, total) in [("stream", 2), ("connection_id", 30_000)] {
+        let params = json!({"ref": reference, "argument": {"name": name, "value": ""}});
+        let answer = host.request("completion/complete", params).await;
+        assert_eq!(answer["result"]["completion"]["total"], total, "{name}");
+    }
+}
+
+/// S1-R4: of operations and fields without end a few are named, and the others counted.
+#[tokio::test]
+async fn operations_without_end_are_counted() {
+    let kinds = |count: usize| (0..count).map(|n| format!("k{n}")).collect::<Vec<_>>().join("|");
+    let fields =
+        json!({"one": format!("a={}", kinds(200_000)), "two": format!("a={}", "k1|".repeat(200_000))});
+    let body = json!({"streams": [{"name": "orders", "field_capabilities": fields}]});
+    let fake = Fake::always(body).await;
+    let result = Host::connect(&fake).await.call("schema", json!({"stream": "orders"})).await;
+    assert_affordable(&result);
+    assert!(result.text.contains(";k1=one|two;") && result.text.contains(";more_kinds="), "{}", result.text);
+}

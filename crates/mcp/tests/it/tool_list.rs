@@ -195,6 +195,32 @@ async fn wide_reads_advise_narrowing() {
     }
 }
 
+/// Each of the tools that filter says how, and `query_records` what an order and a view may be.
+#[tokio::test]
+async fn arguments_with_a_form_of_their_own_say_it() {
+    let tools = listed().await;
+    let property = |tool: &str, name: &str| {
+        tools.iter().find(|it| it["name"] == tool).unwrap()["inputSchema"]["properties"][name].clone()
+    };
+    for tool in ["query_records", "aggregate", "search"] {
+        let filter = property(tool, "filter");
+        let mut rest = filter["description"].as_str().unwrap_or("");
+        for part in [
+            "typed object filter",
+            "pre-encoded query string",
+            "filter[field]",
+            "filter[field][op]",
+            "gte gt lte lt",
+            "GET /v1/schema",
+        ] {
+            (_, rest) = rest.split_once(part).unwrap_or_else(|| panic!("{tool}: {part}"));
+        }
+    }
+    assert_eq!(property("query_records", "order"), json!({"enum": ["asc", "desc"]}));
+    let view = property("query_records", "view");
+    assert!(view["description"].as_str().unwrap_or("").contains("views="), "{view}");
+}
+
 /// S2-R4-S2: how much of an answer is repeated can be chosen.
 #[tokio::test]
 async fn result_detail_is_a_setting() {

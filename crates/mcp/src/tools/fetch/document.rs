@@ -8,7 +8,11 @@ use pdpp_evidence::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{blank, fields, metadata};
+use super::fields::Source;
+use super::payload::Payload;
+use super::related::Related;
+use super::room::Room;
+use super::{blank, metadata};
 use crate::Adapter;
 use crate::outcome::Outcome;
 use crate::{ladder, record, tokens};
@@ -19,8 +23,6 @@ const URLS: [&str; 4] = ["url", "record_url", "href", "source_url"];
 const TIMES: [&str; 6] =
     ["sent_at", "authored_at", "created_at", "source_created_at", "occurred_at", "updated_at"];
 
-/// The longest text that is inlined, in characters.
-const TEXT_CHARS: usize = 12_000;
 const TITLE_CHARS: usize = 200;
 const URL_CHARS: usize = 2_000;
 /// What a result may cost by our estimate; the rest is headroom for what it misses.
@@ -35,6 +37,10 @@ pub(super) struct Record<'v> {
     /// The id that continuations use.
     pub(super) read_id: String,
     pub(super) row: &'v Map<String, Value>,
+    pub(super) payload: Payload<'v>,
+    pub(super) related: Related,
+    /// The fields that were asked for; none when all were.
+    pub(super) asked: &'v [&'v str],
     pub(super) roles: Roles,
 }
 
@@ -59,65 +65,68 @@ pub(super) async fn roles(adapter: &Adapter, handle: &RecordHandle, row: &Map<St
 }
 
 impl<'v> Record<'v> {
-    pub(super) fn payload(&self) -> &'v Map<String, Value> {
-        record::payload(self.row)
-    }
-
     pub(super) fn display(&self) -> Display<'v> {
-        self.roles.display(self.payload())
+        self.roles.display(self.payload.members)
     }
 
     /// The result: the document as one line of JSON, and again as data beside its ladder.
     pub(super) fn outcome(&self) -> Outcome {
-        let rendered = [self.title(), self.text()].map(|found| found.map_or("", |found| found.field));
-        let ladder = ladder::single(self.adapter, self.handle, &self.read_id, self.row, &rendered);
+        let (title, text) = (self.title(), self.text());
+        let rendered = [title, text].map(|found| found.map_or("", |found| found.field));
+        let ladder =
+            ladder::single(self.adapter, self.handle, &self.read_id, self.row, &rendered, self.asked);
         let ladder_cost = tokens::estimate_json(&ladder);
-        let mut cap = TEXT_CHARS;
-        let (line, mut document) = loop {
-            let document = self.document(cap);
+        let source = Source::of(text, &self.payload);
+        let mut room = Room::of(source.most_chars());
+        let (line, mut document, whole) = loop {
+            let (document, whole) = self.document(title, &source, room);
             let line = Value::Object(document.clone()).to_string();
             let cost = tokens::estimate(&line) + tokens::estimate_json(&json!(line)) + ladder_cost;
-            if cost <= BUDGET || cap < 200 {
-                break (line, document);
+            match room.smaller() {
+                Some(smaller) if cost > BUDGET => room = smaller,
+                _ => break (line, document, whole),
             }
-            cap = cap * 7 / 8;
         };
+        // What is shown whole is not repeated, so that the ladder costs no more than was thought.
+        let ladder = ladder::settled(ladder, |name| whole.contains(&name));
         document.insert("content_ladder".to_owned(), ladder);
         Outcome::new(line, document.into())
     }
 
-    fn document(&self, cap: usize) -> Map<String, Value> {
-        let title = self.title();
-        let text = self.text();
-        let body = match text {
-            Some(found) => fields::Body::text(found, cap),
-            None => fields::Body::json(self.row, cap),
-        };
+    /// The document, and the fields it shows whole.
+    fn document(
+        &self,
+        title: Option<Found<'v>>,
+        source: &Source<'v>,
+        room: Room,
+    ) -> (Map<String, Value>, Vec<&'v str>) {
+        let body = source.body(room.text);
         let shown_title = self.shown_title(title);
         let mut document = Map::new();
         document.insert("id".to_owned(), self.shown_id.clone().into());
         document.insert("title".to_owned(), neutralise(&shown_title).text.into());
         document.insert("text".to_owned(), neutralise(&body.shown).text.into());
         document.insert("url".to_owned(), neutralise(&self.url()).text.into());
-        let metadata = metadata::metadata(self, &document, title.filter(|it| fits_title(it.value)), &body);
+        let title = title.filter(|title| fits_title(title.value));
+        let (metadata, whole) = metadata::metadata(self, &document, title, &body, room);
         document.insert("metadata".to_owned(), metadata.into());
-        document
+        (document, whole)
     }
 
     fn title(&self) -> Option<Found<'v>> {
         let declared = self.display().title.and_then(|value| self.field_of(value));
-        declared.or_else(|| named(self.payload(), &TITLES)).or_else(|| named(self.row, &TITLES))
+        declared.or_else(|| named(self.payload.members, &TITLES)).or_else(|| named(self.row, &TITLES))
     }
 
     fn text(&self) -> Option<Found<'v>> {
         let declared = self.display().body.and_then(|value| self.field_of(value));
-        declared.or_else(|| named(self.payload(), &TEXTS)).or_else(|| named(self.row, &TEXTS))
+        declared.or_else(|| named(self.payload.members, &TEXTS)).or_else(|| named(self.row, &TEXTS))
     }
 
     /// The field that holds exactly this text.
     fn field_of(&self, value: &'v str) -> Option<Found<'v>> {
         let same = |(_, it): &(&String, &Value)| it.as_str().is_some_and(|text| std::ptr::eq(text, value));
-        self.payload().iter().find(same).map(|(field, _)| Found { field, value })
+        self.payload.members.iter().find(same).map(|(field, _)| Found { field, value })
     }
 
     fn shown_title(&self, title: Option<Found<'v>>) -> String {
@@ -127,9 +136,11 @@ impl<'v> Record<'v> {
         }
         let label = ["display_name", "connector_key", "connection_id", "connector_instance_id"]
             .iter()
-            .find_map(|name| record::text(self.row, name).or_else(|| record::text(self.payload(), name)))
+            .find_map(|name| {
+                record::text(self.row, name).or_else(|| record::text(self.payload.members, name))
+            })
             .map(short_name);
-        let authored = TIMES.iter().find_map(|name| record::text(self.payload(), name));
+        let authored = TIMES.iter().find_map(|name| record::text(self.payload.members, name));
         let time = self.display().event_time.or(authored).or_else(|| record::text(self.row, "emitted_at"));
         if label.is_none() && time.is_none() {
             return self.shown_id.clone();
@@ -141,7 +152,7 @@ impl<'v> Record<'v> {
 
     /// Where people find the record: its own address, else that of the record route.
     fn url(&self) -> String {
-        let own = [self.payload(), self.row].into_iter().find_map(|members| {
+        let own = [self.payload.members, self.row].into_iter().find_map(|members| {
             URLS.iter().find_map(|name| record::text(members, name).filter(|url| is_address(url)))
         });
         let base = self.adapter.provider_url().trim_end_matches('/');

@@ -6,15 +6,14 @@ use serde_json::{Map, Value};
 
 use super::document::{Found, Record};
 use super::fields::Body;
+use super::payload::Field;
+use super::room::Room;
 use super::{left_out, notes};
-use crate::ladder::content_fields;
 use crate::shown::shown;
+use crate::text::clipped;
 
-/// The longest value that counts as short, in characters.
-pub(super) const SHORT_CHARS: usize = 200;
 /// How many members of the record's own `metadata` are taken over.
 const OWN: usize = 20;
-const OMITTED: usize = 40;
 
 const SOURCE: [&str; 5] = ["stream", "connection_id", "connector_key", "connector_id", "display_name"];
 const ENVELOPE: [&str; 10] = [
@@ -46,22 +45,30 @@ const OURS: [&str; 12] = [
     "binary_redacted",
 ];
 
-pub(super) fn metadata(
-    record: &Record<'_>,
+/// The metadata, and the fields that the document then shows whole.
+pub(super) fn metadata<'v>(
+    record: &Record<'v>,
     document: &Map<String, Value>,
-    title: Option<Found<'_>>,
-    body: &Body<'_>,
-) -> Map<String, Value> {
-    let mut metadata = source(record, document);
-    let rendered = |name: &str| body.covers.contains(&name) || title.is_some_and(|title| title.field == name);
-    let rest: Vec<(&String, &Value)> = content_fields(record.row)
-        .filter(|(name, value)| !rendered(name) && !value.is_null() && !repeated(&metadata, name, value))
-        .collect();
-    let hidden = record.payload().get_key_value("metadata").filter(|(_, value)| is_hidden(value));
-    let rest: Vec<(&String, &Value)> = rest.into_iter().chain(hidden).collect();
-    let short = left_out::short_values(record, &rest);
-    let left: Vec<(&String, &Value)> =
-        rest.into_iter().filter(|(name, _)| !short.contains_key(name.as_str())).collect();
+    title: Option<Found<'v>>,
+    body: &Body<'v>,
+    room: Room,
+) -> (Map<String, Value>, Vec<&'v str>) {
+    let mut metadata = source(record, document, room);
+    let mut whole: Vec<&str> = body.covers.iter().copied().chain(title.map(|title| title.field)).collect();
+    let rendered = whole.len();
+    let mut rest: Vec<&Field<'v>> = Vec::new();
+    for field in &record.payload.fields {
+        let repeated = metadata.get(field.name).is_some_and(|shown| shown == field.value);
+        if whole[..rendered].contains(&field.name) {
+            continue;
+        }
+        if repeated { whole.push(field.name) } else { rest.push(field) }
+    }
+    let own = record.payload.own_metadata.iter();
+    rest.extend(own.filter(|own| !whole.contains(&own.name) && is_hidden(own.value, room)));
+    let short = left_out::short_values(&rest, room);
+    let (taken, left): (Vec<_>, Vec<_>) = rest.into_iter().partition(|field| short.contains_key(field.name));
+    whole.extend(taken.iter().map(|field| field.name));
     if !short.is_empty() {
         metadata.insert("fields".to_owned(), shown(&Value::Object(short)).value);
     }
@@ -70,28 +77,35 @@ pub(super) fn metadata(
         metadata.insert("text_shown_chars".to_owned(), body.shown_chars.into());
         metadata.insert("text_total_chars".to_owned(), body.total_chars.into());
     }
-    if !left.is_empty() {
-        let names: Vec<Value> =
-            left.iter().take(OMITTED).map(|(name, _)| neutralise(name).text.into()).collect();
-        metadata.insert("omitted_fields".to_owned(), names.into());
-        if left.len() > OMITTED {
-            metadata.insert("omitted_field_count".to_owned(), left.len().into());
-        }
-    }
-    let continuations = left_out::continuations(record, body, &left);
+    omitted(record, &left, room, &mut metadata);
+    let continuations = left_out::continuations(record, body, &left, room);
     if !continuations.is_empty() {
         metadata.insert("continuations".to_owned(), continuations.into());
     }
-    notes::expanded(record, &mut metadata);
-    notes::warnings(record, &mut metadata);
-    notes::boundary(record, &mut metadata);
-    metadata
+    record.related.show(room, &mut metadata);
+    notes::warnings(record, room, &mut metadata);
+    notes::boundary(record, room, &mut metadata);
+    (metadata, whole)
+}
+
+/// The names of what is left out, and how many there are when not all are named.
+fn omitted(record: &Record<'_>, left: &[&Field<'_>], room: Room, metadata: &mut Map<String, Value>) {
+    let count = left.len() + record.payload.more;
+    if count == 0 {
+        return;
+    }
+    let names: Vec<Value> =
+        left.iter().take(room.listed).map(|field| clipped(field.name, room.value).into()).collect();
+    metadata.insert("omitted_fields".to_owned(), names.into());
+    if count > room.listed.min(left.len()) {
+        metadata.insert("omitted_field_count".to_owned(), count.into());
+    }
 }
 
 /// Where the record is, and what its envelope says in one word each.
-fn source(record: &Record<'_>, document: &Map<String, Value>) -> Map<String, Value> {
+fn source(record: &Record<'_>, document: &Map<String, Value>, room: Room) -> Map<String, Value> {
     let mut metadata = Map::new();
-    let payload = record.payload();
+    let payload = record.payload.members;
     let add = |metadata: &mut Map<String, Value>, name: &str, value: &Value| {
         let scalar = value.is_number() || value.is_boolean() || value.is_string();
         let repeats = ["id", "title", "url"].iter().any(|member| document.get(*member) == Some(value));
@@ -100,7 +114,7 @@ fn source(record: &Record<'_>, document: &Map<String, Value>) -> Map<String, Val
             && !metadata.contains_key(name)
             && !matches!(classify(value), Content::Base64 { .. })
         {
-            metadata.insert(name.to_owned(), clipped(value));
+            metadata.insert(name.to_owned(), of_value(value, room));
         }
     };
     add(&mut metadata, "stream", &record.handle.stream.as_str().into());
@@ -125,34 +139,31 @@ fn source(record: &Record<'_>, document: &Map<String, Value>) -> Map<String, Val
     // Last, because a record's own words must not pass for ours.
     for members in [payload, record.row] {
         let own = members.get("metadata").and_then(Value::as_object).into_iter().flatten();
-        for (name, value) in own.take(OWN).filter(|(name, _)| !OURS.contains(&name.as_str())) {
+        let own = own.take(OWN.min(room.listed)).filter(|(name, _)| fits(name, room));
+        for (name, value) in own.filter(|(name, _)| !OURS.contains(&name.as_str())) {
             add(&mut metadata, &neutralise(name).text, value);
         }
     }
     metadata
 }
 
-pub(super) fn clipped(value: &Value) -> Value {
-    match value.as_str() {
-        Some(text) => {
-            let (head, extent) = Extent::head(text, SHORT_CHARS);
-            let shown = if extent.truncated { format!("{head}…") } else { head.to_owned() };
-            neutralise(&shown).text.into()
-        }
-        None => value.clone(),
-    }
+fn of_value(value: &Value, room: Room) -> Value {
+    value.as_str().map_or_else(|| value.clone(), |text| clipped(text, room.value).into())
 }
 
 /// Whether a record's own `metadata` has more than the document takes over from it.
-fn is_hidden(value: &Value) -> bool {
-    let shown = |value: &Value| match value {
-        Value::String(text) => !Extent::head(text, SHORT_CHARS).1.truncated,
-        other => !other.is_array() && !other.is_object(),
+fn is_hidden(value: &Value, room: Room) -> bool {
+    let shown = |(name, value): (&String, &Value)| {
+        fits(name, room)
+            && match value {
+                Value::String(text) => fits(text, room),
+                other => !other.is_array() && !other.is_object(),
+            }
     };
-    value.as_object().is_some_and(|members| members.len() > OWN || !members.values().all(shown))
+    let Some(members) = value.as_object() else { return false };
+    members.len() > OWN.min(room.listed) || !members.iter().all(shown)
 }
 
-/// Whether the metadata says this already.
-fn repeated(metadata: &Map<String, Value>, name: &str, value: &Value) -> bool {
-    metadata.get(name).is_some_and(|shown| shown == value)
+fn fits(text: &str, room: Room) -> bool {
+    !Extent::head(text, room.value).1.truncated
 }

@@ -43,6 +43,11 @@ impl ByteRange {
         Ok(Self { start, end })
     }
 
+    /// The first bytes of this range.
+    pub(crate) fn at_most(self, bytes: usize) -> Self {
+        Self { end: self.end.min(self.start + bytes as u64 - 1), ..self }
+    }
+
     /// The header that asks for it.
     pub(crate) fn header(self) -> String {
         format!("bytes={}-{}", self.start, self.end)

@@ -65,14 +65,22 @@ impl Measured {
     pub(super) fn of(adapter: &Adapter, arguments: &Arguments, page: Page) -> Self {
         let Body::Plain(plain) = &page.body else { return Self::measure(adapter, arguments, page) };
         let (scale, json) = (page.body.scale(), Arc::clone(&plain.json));
-        let (service, wanted) = (page.service, page.wanted);
+        let (service, wanted, known) = (page.service, page.wanted, page.known);
+        let relations = Arc::clone(&page.relations);
         let measured = Self::measure(adapter, arguments, page);
         if scale == Scale::Close || (measured.text_is_whole && measured.cost() <= BUDGET) {
             return measured;
         }
         // What was read once is read again.
         let Some(plain) = PlainPage::of(json, Scale::Close) else { return measured };
-        let page = Page { body: Body::Plain(plain), request_id: measured.request_id, service, wanted };
+        let page = Page {
+            body: Body::Plain(plain),
+            request_id: measured.request_id,
+            service,
+            wanted,
+            known,
+            relations,
+        };
         Self::measure(adapter, arguments, page)
     }
 
@@ -218,6 +226,7 @@ impl Measured {
         if let Some(row) = pointer.and_then(|pointer| data.pointer_mut(&pointer)) {
             // The envelope around one row is small; what is listed about cuts takes the rest.
             self.cuts = bounded::fit_row(row, BUDGET.saturating_sub(beside + CUTS), handle);
+            self.ladder = self.ladder.take().map(|ladder| ladder::with_cuts(&ladder, handle, &self.cuts));
         }
     }
 }

@@ -2,13 +2,17 @@
 //!
 //! What rows cost is remembered, so that the next page of the same kind is asked for in the size that fits.
 
+use std::sync::Arc;
+
 use pdpp_client::Request;
+use serde_json::Value;
 
 use super::body::{Body, PlainPage};
 use super::measured::Measured;
 use crate::Adapter;
 use crate::adapter::Results;
 use crate::arguments::Arguments;
+use crate::expand::Relation;
 use crate::failure::Failure;
 use crate::page_memory::{Known, Target};
 use crate::tokens::Scale;
@@ -37,21 +41,37 @@ pub(super) struct Page {
     pub(super) service: Service,
     /// How many records the caller would have got, when fewer were asked for.
     pub(super) wanted: Option<usize>,
+    /// How many records a larger page is known to hold.
+    pub(super) known: usize,
+    /// How related records are read by themselves.
+    pub(super) relations: Arc<[Relation]>,
 }
 
 impl Page {
     /// How many records were wanted and how many are here, when the page was made smaller.
     pub(super) fn shortened(&self) -> Option<(usize, usize)> {
         let served = self.body.count();
-        self.wanted.filter(|wanted| served < *wanted && self.may_go_on()).map(|wanted| (wanted, served))
+        let leaves_some = served < self.known || self.may_go_on();
+        self.wanted.filter(|wanted| served < *wanted && leaves_some).map(|wanted| (wanted, served))
+    }
+
+    /// The argument that goes on after the page, where the server gives one.
+    pub(super) fn goes_on_with(&self) -> Option<&'static str> {
+        let given = [("next_cursor", "cursor"), ("next_changes_since", "changes_since")]
+            .into_iter()
+            .find(|(name, _)| self.member(name).is_some_and(Value::is_string));
+        given.map(|(_, argument)| argument)
     }
 
     /// Whether more may follow, as far as the server says.
     fn may_go_on(&self) -> bool {
+        self.member("has_more").is_none_or(|more| *more == true)
+            || self.member("next_cursor").is_some_and(|it| !it.is_null())
+    }
+
+    fn member(&self, name: &str) -> Option<&Value> {
         let body = self.body.envelope();
-        let member = |name: &str| body.get(name).or_else(|| body.get("data")?.get(name));
-        member("has_more").is_none_or(|more| *more == true)
-            || member("next_cursor").is_some_and(|it| !it.is_null())
+        body.get(name).or_else(|| body.get("data")?.get(name))
     }
 }
 
@@ -60,6 +80,7 @@ pub(super) struct Asking<'a> {
     pub(super) adapter: &'a Adapter,
     pub(super) arguments: &'a Arguments,
     pub(super) request: Request,
+    pub(super) relations: Arc<[Relation]>,
 }
 
 impl Asking<'_> {
@@ -75,16 +96,20 @@ impl Asking<'_> {
         let mut wanted = wanted.filter(|_| first.is_some());
         let mut learnt = known;
         let mut larger = None;
+        let mut seen = 0;
         for attempt in 0.. {
             // What rows cost is only remembered where a page did not fit, and then it should be right.
             let scale = if learnt.is_none() { Scale::Rough } else { Scale::Close };
-            let page = match (self.ask(limit, wanted, scale).await, larger.take()) {
+            let mut page = match (self.ask(limit, wanted, scale).await, larger.take()) {
                 (Ok(page), _) => page,
                 // The page that was read is worth more than the refusal of a smaller one.
                 (Err(_), Some(larger)) => return Ok(larger),
                 (Err(failure), None) => return Err(failure),
             };
             let (rows, service) = (page.body.count(), page.service);
+            page.known = seen;
+            // Where nothing reaches what a smaller page leaves out, all is asked for each time.
+            let pages = page.goes_on_with().is_some() || limit.is_some_and(|limit| rows < limit);
             let measured = Measured::of(self.adapter, self.arguments, page);
             let fits = measured.how_many_fit(attempt > 0);
             let fitted = service == Service::Unbounded || rows <= 1 || fits >= rows;
@@ -96,7 +121,9 @@ impl Asking<'_> {
             };
             if let Some(known) = &mut learnt {
                 known.usual = known.usual.max(Some(rows).filter(|_| limit.is_none()));
-                self.adapter.pages.keep(target, *known);
+                if pages {
+                    self.adapter.pages.keep(target, *known);
+                }
             }
             if fitted || attempt == ATTEMPTS {
                 return Ok(measured);
@@ -104,6 +131,7 @@ impl Asking<'_> {
             larger = Some(measured);
             wanted = wanted.or(asked).or(Some(rows));
             limit = Some(fits.max(1));
+            seen = seen.max(rows);
         }
         unreachable!("the last attempt is returned")
     }
@@ -126,16 +154,14 @@ impl Asking<'_> {
         };
         let unbounded = body.count() > limit.unwrap_or(MAX_LIMIT);
         let service = if unbounded { Service::Unbounded } else { Service::Bounded };
-        Ok(Page { body, request_id, service, wanted })
+        Ok(Page { body, request_id, service, wanted, known: 0, relations: Arc::clone(&self.relations) })
     }
 
     /// What decides the size of a row: where it comes from and what is shown of it.
     fn target(&self) -> Target {
         let text = |name| self.arguments.text(name);
-        let relations = self
-            .arguments
-            .object("expand_limit")
-            .map(|limits| serde_json::Value::from(limits.clone()).to_string());
+        let relations =
+            self.arguments.object("expand_limit").map(|limits| Value::from(limits.clone()).to_string());
         self.adapter.pages.target((
             "query_records",
             [text("stream"), text("connection_id"), text("view"), text("changes_since").map(|_| "changes")],

@@ -242,7 +242,7 @@ fn adapter() -> Adapter {
 }
 
 fn page(body: Body, wanted: Option<usize>, service: Service) -> Page {
-    Page { body, request_id: Some("req_1".to_owned()), service, wanted }
+    Page { body, request_id: Some("req_1".to_owned()), service, wanted, known: 0, relations: Arc::default() }
 }
 
 /// The line a client reads.
@@ -399,7 +399,7 @@ fn half_an_emoji_keeps_nothing_that_acts_unseen() {
     for before in 50..64 {
         let value = json!({"text": format!("{}{}", "a".repeat(before), family.repeat(40))});
         for room in [10, 60, 200] {
-            let line = super::text::shortened(&value, &value.to_string(), room);
+            let (line, _) = super::cut::shortened(&value, &value.to_string(), room);
             assert_eq!(pdpp_evidence::neutralise(&line).replaced, 0, "{line}");
         }
     }

@@ -3,18 +3,19 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use pdpp_evidence::{Content, classify, neutralise};
 use serde_json::{Map, Value};
 
 use super::body::Body;
+use super::cut::{continuation, shortened};
 use super::page::Page;
 use crate::Adapter;
-use crate::record::{self, call_text, field_fetch, field_read};
+use crate::expand::Relation;
+use crate::record::{self, call_text};
 use crate::row::{Named, Row};
 use crate::shown::Shown;
-use crate::text::{handle as plain, quoted};
+use crate::text::{exact, handle as plain, quoted};
 use crate::tokens::Scale;
-use crate::{bounded, ladder, tokens};
+use crate::{ladder, tokens};
 
 /// How many records are previewed.
 pub(super) const PREVIEWED: usize = 5;
@@ -27,6 +28,7 @@ const FOOTER: usize = 120;
 /// A record that gets less is not started.
 const LEAST: usize = 24;
 const BINARY_LINES: usize = 2;
+const EXPANDED_LINES: usize = 2;
 /// What stands before an id, and as much after it where its record is gone.
 const INDEX: usize = 6;
 /// What stands before a record in its line.
@@ -62,7 +64,7 @@ pub(super) fn render(adapter: &Adapter, stream: &str, page: &Page, rows: &[Named
         if share < LEAST {
             break;
         }
-        let lines = Preview { adapter, index, named, scale }.lines(&part, share);
+        let lines = Preview { adapter, index, named, scale, relations: &page.relations }.lines(&part, share);
         spent += lines.cost;
         text.push_str(&lines.text);
         any_cut |= lines.cut;
@@ -93,10 +95,11 @@ fn header(stream: &str, page: &Page, count: usize, replaced: usize) -> String {
         let _ = write!(text, " count={}:{value}.", crate::text::flag(kind, 20));
     }
     if let Some((requested, served)) = page.shortened() {
-        let _ = write!(
-            text,
-            " requested={requested} served={served} (a larger page does not fit; page on with cursor)."
-        );
+        let how = match page.goes_on_with() {
+            Some(argument) => format!("; page on with {argument}"),
+            None => " and this server gives no cursor; take fewer fields, or filter for the rest".to_owned(),
+        };
+        let _ = write!(text, " requested={requested} served={served} (a larger page does not fit{how}).");
     }
     if replaced > 0 {
         let _ = write!(text, " unsafe_chars_replaced={replaced}.");
@@ -115,26 +118,6 @@ fn header(stream: &str, page: &Page, count: usize, replaced: usize) -> String {
         );
     }
     text
-}
-
-/// A cursor is sent back letter by letter, so characters that must not be shown are escaped, not replaced.
-fn exact(text: &str) -> String {
-    let json = Value::from(text).to_string();
-    if neutralise(&json).replaced == 0 {
-        return json;
-    }
-    let mut escaped = String::new();
-    for c in json.chars() {
-        if c.is_ascii() && !c.is_ascii_control() {
-            escaped.push(c);
-        } else {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a string cannot fail.
-                let _ = write!(escaped, "\\u{unit:04x}");
-            }
-        }
-    }
-    escaped
 }
 
 /// What stands for a row in the list of ids.
@@ -192,6 +175,7 @@ struct Preview<'v> {
     index: usize,
     named: &'v Named<'v>,
     scale: Scale,
+    relations: &'v [Relation],
 }
 
 /// The lines of one record.
@@ -216,6 +200,8 @@ impl Preview<'_> {
             return Lines { cost: tokens::estimate(&lines), text: lines, cut: false };
         }
         self.binary(&mut lines);
+        // The record itself keeps at least as much.
+        self.expanded(&mut lines, share / 2);
         let whole = part.json();
         let spent = self.scale.cost(&lines);
         let room = share.saturating_sub(spent);
@@ -225,13 +211,30 @@ impl Preview<'_> {
             let _ = write!(lines, "\nrecord[{index}] {whole}");
             return Lines { text: lines, cost: spent + cost + LABEL, cut: false };
         }
-        let next = continuation(self.named);
-        let line =
-            shortened(&part.tree(), &whole, room.saturating_sub(tokens::estimate(&next) + 20).max(LEAST));
+        // Which call reads on is known after the cut; the longest of them is that of a text.
+        let next = continuation(self.named, Some(0), whole.len());
+        let room = room.saturating_sub(tokens::estimate(&next) + 20).max(LEAST);
+        let (line, cap) = shortened(&part.tree(), &whole, room);
+        let next = continuation(self.named, cap, whole.len());
         let (shown, total) = (line.chars().count(), whole.chars().count());
         let _ =
             write!(lines, "\nrecord[{index}] truncated chars={shown}/{total} {next}\nrecord[{index}] {line}");
         Lines { cost: tokens::estimate(&lines), text: lines, cut: true }
+    }
+
+    /// Related records that are not all here, with the calls that read them, as far as there is room.
+    fn expanded(&self, lines: &mut String, room: usize) {
+        let Some(handle) = self.named.handle.as_ref().filter(|_| !self.relations.is_empty()) else { return };
+        let row = self.named.row.tree();
+        let going_on = self.relations.iter().filter_map(|it| Some((it, it.rest_of(&row, handle)?)));
+        let mut left = room;
+        for (relation, call) in going_on.take(EXPANDED_LINES) {
+            let (index, name) = (self.index, quoted(&relation.name, 60));
+            let line = format!("\nrecord[{index}] expanded {name} has_more=true {}", call_text(&call));
+            let Some(rest) = left.checked_sub(tokens::estimate(&line)) else { break };
+            left = rest;
+            lines.push_str(&line);
+        }
     }
 
     fn binary(&self, lines: &mut String) {
@@ -301,61 +304,6 @@ fn shown_part(row: &Map<String, Value>) -> Shown {
         }
     }
     Shown::of(Value::Object(part))
-}
-
-/// The record with its long strings cut, so that every field is seen; at worst, its beginning. A cut may leave half of
-/// an emoji, and what held it together with the other half acts unseen by itself.
-pub(super) fn shortened(value: &Value, whole: &str, room: usize) -> String {
-    neutralise(&cut(value, whole, room)).text.into_owned()
-}
-
-fn cut(value: &Value, whole: &str, room: usize) -> String {
-    for cap in [4_000, 2_000, 1_000, 500, 250, 120, 60] {
-        let mut shorter = value.clone();
-        if bounded::cut_strings(&mut shorter, cap, None).is_empty() {
-            continue;
-        }
-        if tokens::estimate_json(&shorter) <= room {
-            return format!("{shorter}…");
-        }
-    }
-    let mut head = String::new();
-    let (mut rest, mut spent) = (whole, 0);
-    // Piece by piece, because measuring the whole head each time would be quadratic.
-    while !rest.is_empty() {
-        let end = rest.char_indices().nth(32).map_or(rest.len(), |(byte, _)| byte);
-        let piece = &rest[..end];
-        spent += tokens::estimate(piece);
-        if spent + 4 > room {
-            break;
-        }
-        head.push_str(piece);
-        rest = &rest[end..];
-    }
-    head.push('…');
-    head
-}
-
-/// The call that reads on in a cut record: its longest text, else its largest structure.
-fn continuation(named: &Named<'_>) -> String {
-    let (Some(handle), Some(id), row) = (&named.handle, &named.id, named.row.tree()) else {
-        return "followup=rerun_fields".to_owned();
-    };
-    let longest = ladder::content_fields(&row)
-        .filter(|(_, value)| classify(value) == Content::Text)
-        .filter_map(|(name, value)| Some((name, value.as_str()?.len())))
-        .max_by_key(|(_, length)| *length);
-    let largest = ladder::content_fields(&row)
-        .filter(|(_, value)| classify(value) == Content::Json)
-        .map(|(name, value)| (name, pdpp_evidence::json_bytes(value)))
-        .max_by_key(|(_, length)| *length);
-    let text = longest.filter(|(_, length)| largest.is_none_or(|(_, other)| *length * 4 >= other));
-    let read = match (text, largest) {
-        (Some((name, _)), _) => field_read(handle, name, 0),
-        (None, Some((name, _))) if record::is_callable(name) => Some(field_fetch(id, &[name])),
-        (None, _) => None,
-    };
-    read.map_or_else(|| format!("fetch args={}", serde_json::json!({ "id": id })), |read| call_text(&read))
 }
 
 fn footer(text: &mut String, rows: usize, shown: usize, listed: usize, any_cut: bool) {

@@ -1,5 +1,7 @@
 //! What the fields of one stream can do, in the words of the flag strings.
 
+use std::collections::HashSet;
+
 use pdpp_evidence::{flags, neutralise};
 use serde_json::Value;
 
@@ -59,24 +61,67 @@ impl Field<'_> {
     }
 }
 
+/// The most operations of a flag that are told apart; the protocol has six.
+const MAX_KINDS: usize = 24;
+/// The longest name of a field in such a list, in bytes.
+const MAX_NAME: usize = 200;
+
+/// An operation, and the fields that have it.
+struct Operation<'f> {
+    kind: &'f str,
+    fields: Vec<&'f str>,
+    /// How many more have it.
+    more: usize,
+    /// The last of them: some servers say the same twice.
+    last: &'f str,
+}
+
 /// For each operation of a flag, the fields that have it: `count_distinct=sender;group_by_time=sent_at`.
 pub(super) fn inverted(fields: &[Field<'_>], flag: &str, most: usize) -> String {
-    let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
-    for field in fields {
-        for kind in field.words(flag) {
-            match kinds.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, names)) => names.push(word(field.name)),
-                None => kinds.push((kind, vec![word(field.name)])),
-            }
+    let mut operations: Vec<Operation<'_>> = Vec::new();
+    let mut others = HashSet::new();
+    for (field, kind) in fields.iter().flat_map(|field| field.words(flag).map(move |kind| (field.name, kind)))
+    {
+        if let Some(known) = operations.iter_mut().find(|known| known.kind == kind) {
+            known.add(field, most);
+        } else if operations.len() < MAX_KINDS {
+            operations.push(Operation::new(kind, field, most));
+        } else {
+            others.insert(kind);
         }
     }
-    let one = |(kind, names): &(&str, Vec<String>)| {
-        let more = names.len().saturating_sub(most);
-        let shown = names.iter().take(most).map(String::as_str).collect::<Vec<_>>().join("|");
-        let more = if more > 0 { format!("|+{more}") } else { String::new() };
-        if kind.is_empty() { format!("{shown}{more}") } else { format!("{kind}={shown}{more}") }
-    };
-    kinds.iter().map(one).collect::<Vec<_>>().join(";")
+    let mut list: Vec<String> = operations.iter().map(Operation::line).collect();
+    if !others.is_empty() {
+        list.push(format!("more_kinds={}", others.len()));
+    }
+    list.join(";")
+}
+
+impl<'f> Operation<'f> {
+    fn new(kind: &'f str, field: &'f str, most: usize) -> Self {
+        let mut operation = Self { kind, fields: Vec::new(), more: 0, last: "" };
+        operation.add(field, most);
+        operation
+    }
+
+    fn add(&mut self, field: &'f str, most: usize) {
+        if std::ptr::eq(self.last, field) {
+            return;
+        }
+        self.last = field;
+        if self.fields.len() < most && field.len() <= MAX_NAME {
+            self.fields.push(field);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn line(&self) -> String {
+        let mut names: Vec<String> = self.fields.iter().map(|name| word(name)).collect();
+        names.extend((self.more > 0).then(|| format!("+{}", self.more)));
+        let names = names.join("|");
+        if self.kind.is_empty() { names } else { format!("{}={names}", self.kind) }
+    }
 }
 
 /// The ways in which some field can be searched: `lex|sem`.

@@ -62,7 +62,7 @@ fn index_line(group: &[Row<'_>], room: usize) -> Option<(String, usize)> {
     put(&mut line, " stream_count=", &group.len().to_string());
     line.push_str(" streams=");
     // One list of connections serves all streams that share it.
-    let shared = group.iter().all(|row| row.connections == first.connections);
+    let shared = group.iter().all(|row| row.shares_connections(first));
     let connections = if shared { connections(first, MAX_CONNECTIONS) } else { String::new() };
     let mut left = room.checked_sub(estimate(&line) + estimate(&connections) + 6)?;
     let mut named = 0;

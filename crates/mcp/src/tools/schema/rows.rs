@@ -1,4 +1,9 @@
 //! One row for each stream of each source, from any shape of the schema.
+//!
+//! Streams of a connector share its list of connections. There may be very many of both, so the list is made once and
+//! is neither copied nor compared nor walked for each stream.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -8,10 +13,13 @@ pub(crate) struct Row<'d> {
     pub(crate) name: &'d str,
     pub(crate) connector_key: Option<&'d str>,
     pub(crate) display_name: Option<&'d str>,
-    pub(crate) connections: Vec<Connection<'d>>,
+    pub(crate) connections: Connections<'d>,
     /// The stream as the server described it.
     pub(crate) stream: &'d Value,
 }
+
+/// The connections of a stream.
+pub(crate) type Connections<'d> = Arc<[Connection<'d>]>;
 
 /// A connection a stream can be read under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +32,24 @@ pub(crate) struct Connection<'d> {
 pub(crate) fn rows(document: &Value) -> Vec<Row<'_>> {
     let under_connectors: Vec<Row<'_>> = list(document, "connectors")
         .iter()
-        .flat_map(|connector| list(connector, "streams").iter().filter_map(|stream| row(stream, connector)))
+        .flat_map(|connector| {
+            let shared = connections(connector);
+            list(connector, "streams").iter().filter_map(move |stream| row(stream, connector, &shared))
+        })
         .collect();
     if !under_connectors.is_empty() {
         return under_connectors;
     }
-    list(document, "streams").iter().filter_map(|stream| row(stream, &Value::Null)).collect()
+    let none = Connections::default();
+    list(document, "streams").iter().filter_map(|stream| row(stream, &Value::Null, &none)).collect()
+}
+
+/// The connections of all rows, those that neighbours share once.
+pub(crate) fn connections_of<'r, 'd>(
+    rows: &'r [Row<'d>],
+) -> impl Iterator<Item = Connection<'d>> + use<'r, 'd> {
+    let lists = rows.chunk_by(|one, other| Arc::ptr_eq(&one.connections, &other.connections));
+    lists.flat_map(|chunk| chunk[0].connections.iter().copied())
 }
 
 /// The rows in groups of one connector each.
@@ -37,7 +57,15 @@ pub(super) fn by_connector<'r, 'd>(rows: &'r [Row<'d>]) -> impl Iterator<Item = 
     rows.chunk_by(|one, other| one.connector_key == other.connector_key)
 }
 
-fn row<'d>(stream: &'d Value, connector: &'d Value) -> Option<Row<'d>> {
+impl Row<'_> {
+    /// Whether both can be read under the same connections.
+    pub(super) fn shares_connections(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.connections, &other.connections) || self.connections == other.connections
+    }
+}
+
+/// A row; `shared` are the connections of the connector.
+fn row<'d>(stream: &'d Value, connector: &'d Value, shared: &Connections<'d>) -> Option<Row<'d>> {
     // The oldest servers list streams by name alone.
     let name = stream.as_str().or_else(|| text(stream, "name")).filter(|name| !name.is_empty())?;
     let source = |value: &'d Value| value.get("source").unwrap_or(&Value::Null);
@@ -46,8 +74,10 @@ fn row<'d>(stream: &'d Value, connector: &'d Value) -> Option<Row<'d>> {
         |names: &[&str]| places.iter().find_map(|place| names.iter().find_map(|name| text(place, name)));
     let own = connections(stream);
     let connections = match text(stream, "connection_id") {
-        Some(id) if own.is_empty() => vec![Connection { id, label: text(stream, "connection_display_name") }],
-        _ if own.is_empty() && stream.get("granted_connections").is_none() => connections(connector),
+        Some(id) if own.is_empty() => {
+            [Connection { id, label: text(stream, "connection_display_name") }].into()
+        }
+        _ if own.is_empty() && stream.get("granted_connections").is_none() => Arc::clone(shared),
         _ => own,
     };
     Some(Row {
@@ -59,7 +89,7 @@ fn row<'d>(stream: &'d Value, connector: &'d Value) -> Option<Row<'d>> {
     })
 }
 
-fn connections(holder: &Value) -> Vec<Connection<'_>> {
+fn connections(holder: &Value) -> Connections<'_> {
     let connection =
         |entry| Some(Connection { id: text(entry, "connection_id")?, label: text(entry, "display_name") });
     list(holder, "granted_connections").iter().filter_map(connection).collect()

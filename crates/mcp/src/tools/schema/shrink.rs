@@ -99,6 +99,10 @@ fn fewer_fields(row: &Row<'_>, room: usize) -> (Value, usize) {
 /// Names and connections only; when even that is too much, names; then as many names as fit.
 fn names(rows: &[Row<'_>], room: usize) -> (Map<String, Value>, usize) {
     for detailed in [true, false] {
+        // A name costs a token at least.
+        if rows.len() > room {
+            break;
+        }
         let members = grouped(rows, detailed);
         if estimate_json(&Value::Object(members.clone())) <= room {
             return (members, 0);

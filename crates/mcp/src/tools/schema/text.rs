@@ -97,7 +97,7 @@ fn scoped(page: &mut Page, rows: &[Row<'_>], wanted: Wanted<'_>) {
         page.text.push_str("; narrow with schema(stream, connection_id)");
     } else if let [row] = rows {
         let mut call = format!("next: query_records({{\"stream\":{}", quoted(row.name, usize::MAX));
-        if let [connection] = row.connections.as_slice() {
+        if let [connection] = &*row.connections {
             put(&mut call, ",\"connection_id\":", &quoted(connection.id, usize::MAX));
         }
         call.push_str("})");

@@ -34,6 +34,8 @@ pub(super) struct Fitted {
     pub(super) fits: bool,
     /// About how many hits like these would fit, shown in the leanest way.
     pub(super) room_for: usize,
+    /// Whether the page is as large as was asked for and has no cursor, so that nothing says what comes after it.
+    pub(super) may_hide_more: bool,
     /// Whether the server kept to the limit.
     bounded: bool,
 }
@@ -95,6 +97,7 @@ pub(super) fn fitted(adapter: &Adapter, reply: Reply, wanted: Wanted<'_>) -> Fit
         returned: page.returned,
         fits,
         room_for,
+        may_hide_more: page.returned == wanted.asked && page.next_cursor.is_none(),
         bounded: page.returned <= wanted.asked,
     }
 }

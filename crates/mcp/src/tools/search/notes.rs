@@ -46,6 +46,7 @@ fn matches(meta: &Value, neighbours: Neighbours) -> Option<String> {
     match meta.get("count_accuracy").and_then(Value::as_str) {
         Some("exact") if exact => Some(format!("matches={count}.")),
         Some("exact") => Some(format!("matches<={count}.")),
+        Some("estimated") => Some(format!("matches=about {count}.")),
         Some("lower_bound") if exact => Some(format!("matches>={count}.")),
         _ => None,
     }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::hit::Hit;
 use super::window::{Window, sound_path};
+use crate::record::is_projectable;
 
 /// How much text around a literal match is asked for on either side.
 const CONTEXT_CHARS: u64 = 400;
@@ -63,7 +64,7 @@ pub(super) fn of_field(hit: &Hit, path: &str) -> Option<Read> {
             }
             // A projection names whole fields.
             let field = path.split('.').next().unwrap_or(path);
-            if sound_path(field) {
+            if sound_path(field) && is_projectable(field) {
                 put("fields", json!([field]));
             }
             return Some(Read { tool: "fetch", args });

@@ -11,7 +11,7 @@ use super::page::Page;
 use super::read::{Read, of_field, of_window};
 use super::value::clip;
 use super::window::Window;
-use crate::text::{flag, handle, quoted};
+use crate::text::{exact, flag, handle, quoted};
 
 /// The first few hits may show two windows each.
 const RICH_HITS: usize = 3;
@@ -201,19 +201,4 @@ fn hints(out: &mut String, page: &Page) {
         "Structured output: structuredContent.results (hits), structuredContent.data (envelope)."
     });
     put(out, format_args!("\n{}", hints.join(" ")));
-}
-
-/// A value that must come back exactly as it is: one JSON string, with everything unseen as an escape.
-fn exact(text: &str) -> String {
-    let mut out = String::new();
-    for c in Value::from(text).to_string().chars() {
-        if pdpp_evidence::neutralise(c.encode_utf8(&mut [0; 4])).replaced == 0 {
-            out.push(c);
-        } else {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                put(&mut out, format_args!("\\u{unit:04x}"));
-            }
-        }
-    }
-    out
 }

@@ -105,7 +105,7 @@ async fn compact_results_hold_ten_hits() {
     assert_eq!((result.structured["results"].as_array().unwrap().len(), fake.seen().len()), (10, 1));
 }
 
-/// A server that does not page cannot be asked for the rest, so the text says how many are missing.
+/// A server that does not page cannot be asked for the rest, so the text says how many are missing, each time.
 #[tokio::test]
 async fn hits_that_no_cursor_reaches_are_counted() {
     let hits = ordinary();
@@ -114,7 +114,32 @@ async fn hits_that_no_cursor_reaches_are_counted() {
         Reply::json(&list(&hits[..limit]))
     })
     .await;
-    let result = Host::connect(&fake).await.call("search", json!({"q": "Hyperlane", "mode": "hybrid"})).await;
+    let mut host = Host::connect(&fake).await;
+    for _ in 0..3 {
+        let result = host.call("search", json!({"q": "Hyperlane", "mode": "hybrid"})).await;
+        within(&result);
+        let missing = 10 - result.structured["results"].as_array().unwrap().len();
+        assert!(result.text.contains(&format!("{missing} more hit(s) did not fit")), "{}", result.text);
+    }
+    assert_eq!(fake.seen().len(), 6, "one repeat each");
+}
+
+/// The size that a server's pages taught is no reason to lose hits when it answers without a cursor.
+#[tokio::test]
+async fn a_learnt_size_hides_no_hits_where_the_cursor_is_missing() {
+    let hits = ordinary();
+    let fake = Fake::start(move |seen: &Seen| {
+        let limit = seen.param("limit").and_then(|limit| limit.parse().ok()).unwrap_or(25);
+        let mut body = list(&hits[..limit]);
+        if seen.param("q") == Some("Hyperlane") {
+            body["next_cursor"] = json!("p2");
+        }
+        Reply::json(&body)
+    })
+    .await;
+    let mut host = Host::connect(&fake).await;
+    host.call("search", json!({"q": "Hyperlane"})).await;
+    let result = host.call("search", json!({"q": "bridge"})).await;
     within(&result);
     let missing = 10 - result.structured["results"].as_array().unwrap().len();
     assert!(result.text.contains(&format!("{missing} more hit(s) did not fit")), "{}", result.text);

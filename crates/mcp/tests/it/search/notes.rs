@@ -88,3 +88,20 @@ async fn neighbours_are_not_counted_as_matches() {
     let result = search(body, json!({"q": "x"})).await;
     assert!(result.text.contains(" matches<=29."), "{}", result.text);
 }
+
+/// While the index is behind, a server tells about how many match.
+#[tokio::test]
+async fn an_estimated_count_is_told_as_one() {
+    let mut neighbour = hit("c", "m", "2");
+    neighbour["evidence"] = json!("conversation_neighbour");
+    for (hits, told) in [
+        (vec![hit("c", "m", "1")], " matches=about 57."),
+        (vec![hit("c", "m", "1"), neighbour], " matches=about 56."),
+    ] {
+        let mut body = list(&hits);
+        body["meta"]["count"] = json!(57);
+        body["meta"]["count_accuracy"] = json!("estimated");
+        let result = search(body, json!({"q": "x"})).await;
+        assert!(result.text.contains(told), "{}", result.text);
+    }
+}

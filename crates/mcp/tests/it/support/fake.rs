@@ -3,6 +3,7 @@
 //! The real server cannot be made to answer in foreign shapes, hang, break off or change its mind between two
 //! calls; this one can. It listens on a real socket, so the real HTTP client is under test too.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -92,7 +93,19 @@ type Script = dyn Fn(&Seen) -> Reply + Send + Sync;
 pub(crate) struct Fake {
     pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
+    abandoned: Arc<AtomicUsize>,
     script: Arc<Mutex<Arc<Script>>>,
+}
+
+/// Counts a request whose connection closed before it was answered.
+struct Waiting(Option<Arc<AtomicUsize>>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(abandoned) = &self.0 {
+            abandoned.fetch_add(1, Ordering::SeqCst);
+        }
+    }
 }
 
 impl Fake {
@@ -100,8 +113,8 @@ impl Fake {
     pub(crate) async fn start(script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let fake =
-            Self { url, seen: Arc::default(), script: Arc::new(Mutex::new(Arc::new(script) as Arc<Script>)) };
+        let script = Arc::new(Mutex::new(Arc::new(script) as Arc<Script>));
+        let fake = Self { url, seen: Arc::default(), abandoned: Arc::default(), script };
         let answering = fake.clone();
         let service = axum::Router::new().fallback(move |request: Request| {
             let fake = answering.clone();
@@ -136,6 +149,16 @@ impl Fake {
         self.seen.lock().unwrap().clear();
     }
 
+    /// Waits until so many requests were given up before they were answered.
+    pub(crate) async fn abandoned(&self, requests: usize) {
+        let given_up = async {
+            while self.abandoned.load(Ordering::SeqCst) < requests {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), given_up).await.expect("the connection closes");
+    }
+
     async fn answer(&self, request: Request) -> Response {
         let (parts, body) = request.into_parts();
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
@@ -153,7 +176,9 @@ impl Fake {
         self.seen.lock().unwrap().push(seen.clone());
         let script = Arc::clone(&self.script.lock().unwrap());
         let reply = script(&seen);
+        let mut waiting = Waiting(Some(Arc::clone(&self.abandoned)));
         tokio::time::sleep(reply.delay).await;
+        waiting.0 = None;
         let mut response = Response::builder().status(reply.status);
         for (name, value) in &reply.headers {
             response = response.header(*name, value);
