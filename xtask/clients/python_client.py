@@ -2,7 +2,8 @@
 
 Reads a plan (see xtask/src/clients/plan.rs), connects once in each era of the protocol, lists what the
 server offers, makes every call of the plan, and checks each result: the expected outcome, text in
-`content`, and `structuredContent` that fits the tool's output schema, in failures as well. Prints one
+`content`, and `structuredContent` that fits the tool's output schema, in failures as well. A call may keep
+something of its result for later calls, and may be made again until its result says something. Prints one
 line per call and exits with 1 if anything differs.
 """
 
@@ -12,6 +13,9 @@ import sys
 
 from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters
+
+# A result that is waited for comes within so many tenths of a second.
+PATIENCE = 100
 
 ERAS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
 
@@ -57,15 +61,32 @@ def problem_of(result, schema):
     return "structuredContent: " + "; ".join(problems)[:300] if problems else None
 
 
+def at(value, path):
+    """What stands at a path of member names in a structured result."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
 async def tool_calls(client, plan, report):
     tools = await everything(client.list_tools, "tools")
     schemas = {tool.name: tool.output_schema for tool in tools}
     report.line("tools/list", sorted(plan["tools"]), sorted(schemas))
+    kept = {}
     for call in plan["calls"]:
         name, problem = call["tool"], None
+        arguments = {key: kept.get(value, value) if isinstance(value, str) else value for key, value in call["arguments"].items()}
         try:
-            result = await client.call_tool(name, call["arguments"])
-            found, problem = outcome_of(result), problem_of(result, schemas.get(name))
+            for _ in range(PATIENCE):
+                result = await client.call_tool(name, arguments)
+                structured = result.structured_content or {}
+                if all(at(structured, path) == wanted for path, wanted in call.get("until", [])):
+                    break
+                await asyncio.sleep(0.1)
+            else:
+                problem = f"still {structured}"[:300]
+            kept.update({word: at(structured, path) for word, path in call.get("keep", [])})
+            found, problem = outcome_of(result), problem or problem_of(result, schemas.get(name))
         except MCPError as error:
             found = str(error.error.code)
         except RuntimeError as error:  # The client's own check of the output schema.

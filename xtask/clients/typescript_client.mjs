@@ -1,7 +1,8 @@
 // A public MCP client, the TypeScript SDK, against a server on standard streams.
 //
 // Reads a plan (see xtask/src/clients/plan.rs), lists what the server offers, makes every call of the plan, and
-// checks each outcome. The SDK itself compares `structuredContent` with the output schema, in failures as well.
+// checks each outcome. The SDK itself compares `structuredContent` with the output schema, in failures as well. A call
+// may keep something of its result for later calls, and may be made again until its result says something.
 // Prints one line per call and exits with 1 if anything differs.
 //
 // Usage: node typescript_client.mjs PLAN NODE_MODULES
@@ -16,6 +17,9 @@ const require = createRequire(join(resolve(modules), 'package.json'));
 const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
 const { StdioClientTransport, getDefaultEnvironment } = require('@modelcontextprotocol/sdk/client/stdio.js');
 const { McpError } = require('@modelcontextprotocol/sdk/types.js');
+
+// A result that is waited for comes within so many tenths of a second.
+const PATIENCE = 100;
 
 const plan = JSON.parse(readFileSync(planPath, 'utf8'));
 let failures = 0;
@@ -44,6 +48,27 @@ function outcomeOf(result) {
   return result.isError ? (result.structuredContent?.error?.code ?? 'an error without a code') : 'ok';
 }
 
+/** What stands at a path of member names in a structured result. */
+const at = (value, path) => path.reduce((inner, name) => inner?.[name], value);
+
+const kept = new Map();
+
+/** Calls a tool until the result says what the plan waits for. */
+async function called(call) {
+  const known = ([name, value]) => [name, kept.get(value) ?? value];
+  const params = { name: call.tool, arguments: Object.fromEntries(Object.entries(call.arguments).map(known)) };
+  for (let tries = 0; tries < PATIENCE; tries += 1) {
+    const result = await client.callTool(params);
+    const structured = result.structuredContent;
+    if ((call.until ?? []).every(([path, wanted]) => at(structured, path) === wanted)) {
+      for (const [word, path] of call.keep ?? []) kept.set(word, at(structured, path));
+      return result;
+    }
+    await new Promise((resolved) => setTimeout(resolved, 100));
+  }
+  throw new Error(`${call.tool} never said ${JSON.stringify(call.until)}`);
+}
+
 const client = new Client({ name: 'xtask-clients', version: '1.0.0' });
 const [command, ...args] = plan.command;
 await client.connect(new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...plan.env } }));
@@ -56,7 +81,7 @@ for (const call of plan.calls) {
   let found;
   let problem;
   try {
-    const result = await client.callTool({ name: call.tool, arguments: call.arguments });
+    const result = await called(call);
     found = outcomeOf(result);
     const said = result.content.some((block) => block.type === 'text' && block.text !== '');
     problem = said ? undefined : 'no text in content';

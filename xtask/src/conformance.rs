@@ -7,6 +7,7 @@
 
 mod authorization;
 mod fixture;
+mod page;
 mod verdict;
 
 use std::fs::{self, File};
@@ -14,6 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::conformance::fixture::Fixture;
 use crate::npm::Npm;
@@ -25,7 +27,19 @@ const REVISIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 /// A run takes ten seconds; one that reaches this hangs.
 const LONGEST_RUN: Duration = Duration::from_mins(3);
 
-pub(crate) fn conformance(workspace: &Workspace) -> Result<()> {
+/// Run the official MCP conformance suite against our HTTP endpoint and authorization server.
+///
+/// Installs the pinned suite into `.xtask/npm` and judges both revisions of the protocol by
+/// `xtask/conformance-expected.yaml`. Nothing may fail at the authorization server of `pdpp serve`. What came out must be
+/// what `docs/reference/mcp-conformance.md` says.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Options {
+    /// Write what came out into that page, instead of comparing it.
+    #[arg(long)]
+    write: bool,
+}
+
+pub(crate) fn conformance(workspace: &Workspace, options: &Options) -> Result<()> {
     let npm = Npm::find_or_install(workspace)?;
     let expected =
         fs::read_to_string(workspace.path(EXPECTED)).with_context(|| format!("{EXPECTED} cannot be read"))?;
@@ -33,7 +47,7 @@ pub(crate) fn conformance(workspace: &Workspace) -> Result<()> {
     let scratch = tempfile::tempdir().context("no temporary directory")?;
     let fixture = Fixture::start(&program)?;
 
-    let mut complaints = Vec::new();
+    let (mut complaints, mut runs) = (Vec::new(), Vec::new());
     for revision in REVISIONS {
         println!("--- {revision}");
         let results = scratch.path().join(revision);
@@ -41,10 +55,12 @@ pub(crate) fn conformance(workspace: &Workspace) -> Result<()> {
         println!("{}", verdict::summary(&output).context("the suite printed no summary")?);
         let required = required(&npm, revision)?;
         let expected = verdict::Expected::of(&expected, revision);
-        for complaint in verdict::judge(&required, &expected, &verdict::outcomes(&output)) {
+        let outcomes = verdict::outcomes(&output);
+        for complaint in verdict::judge(&required, &expected, &outcomes) {
             println!("{}", failures_of(&results, &complaint.scenario));
             complaints.push(format!("{revision}: {complaint}"));
         }
+        runs.push(page::Run { revision, required, outcomes });
     }
     if !complaints.is_empty() {
         bail!("the endpoint is not what {EXPECTED} says:\n{}", complaints.join("\n"));
@@ -53,7 +69,16 @@ pub(crate) fn conformance(workspace: &Workspace) -> Result<()> {
     if !complaints.is_empty() {
         bail!("the authorization server does not conform:\n{}", complaints.join("\n"));
     }
-    Ok(())
+    page::keep(workspace, &page::page(&suite(&npm)?, &runs, &authorization::SCENARIOS)?, options.write)
+}
+
+/// The suite's name and version.
+fn suite(npm: &Npm) -> Result<String> {
+    const NAME: &str = "@modelcontextprotocol/conformance";
+    let path = npm.root().join("node_modules").join(NAME).join("package.json");
+    let text = fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let package: Value = serde_json::from_str(&text).context("the suite's package is not JSON")?;
+    Ok(format!("{NAME} {}", package["version"].as_str().context("the suite has no version")?))
 }
 
 /// What the suite printed. Its exit code says only that something failed, which may be expected.

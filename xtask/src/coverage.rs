@@ -3,7 +3,7 @@
 //! A test names its rows in its doc comment, as in `/// S2-R2-S1: …` or `/// S0-R3, S0-R3-S1: …`.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use anyhow::{Result, bail};
 
@@ -45,6 +45,24 @@ pub(crate) fn rows(workspace: &Workspace) -> Result<()> {
         bail!("tests name {}, which no requirement document has", joined(&invented));
     }
     Ok(())
+}
+
+/// The tests of each row, as a page of the reference.
+pub(crate) fn page(workspace: &Workspace) -> Result<String> {
+    let named = collect(&Tree::read(workspace.root())?);
+    let shown = required().filter(|row| named.contains_key(row)).count();
+    let mut page = format!(
+        "# Requirement rows and their tests\n\n{shown} of {} rows of the requirement documents for the MCP adapter are \
+         named by tests. A build in which one is not fails.\n\n| Row | Tests |\n| --- | --- |\n",
+        required().count()
+    );
+    for row in required() {
+        let tests = named.get(&row).map_or(&[][..], Vec::as_slice).iter();
+        let tests: Vec<_> = tests.filter_map(|test| test.split_once(' ')).collect();
+        let tests: Vec<_> = tests.iter().map(|(name, place)| format!("`{name}` {place}")).collect();
+        writeln!(page, "| {row} | {} |", tests.join("<br>"))?;
+    }
+    Ok(page)
 }
 
 /// Rows without tests, and rows that tests name and no document has.

@@ -1,7 +1,7 @@
 //! `generate`: keeps `docs/reference` equal to what the code says.
 //!
-//! The binary describes itself through its hidden `pdpp reference DIR` command; this task only
-//! runs it and compares. Files listed in [`BY_HAND`] live beside the generated ones and are left alone.
+//! The binary describes itself through its hidden `pdpp reference DIR` command; this task runs it, adds which tests show
+//! which requirement row, and compares. Files listed in [`BY_HAND`] live beside the generated ones and are left alone.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,13 +10,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process;
 use crate::workspace::Workspace;
+use crate::{coverage, process};
 
 const REFERENCE: &str = "docs/reference";
-const BY_HAND: [&str; 4] = ["benchmarks.md", "mcp-tokens.md", "parity.md", "README.md"];
+const BY_HAND: [&str; 5] = ["benchmarks.md", "mcp-conformance.md", "mcp-tokens.md", "parity.md", "README.md"];
 
-/// Write `docs/reference` from the code: `openapi.json`, errors, routes, settings, commands, MCP tools.
+/// Write `docs/reference` from the code: `openapi.json`, errors, routes, settings, commands, MCP tools, tests of MCP rows.
 ///
 /// With `--check` nothing is written: the task fails when a file differs from what the code would
 /// generate, and says which.
@@ -39,10 +39,11 @@ pub(crate) fn generate(workspace: &Workspace, options: &Options) -> Result<()> {
     process::run(Command::new(pdpp).arg("reference").arg(fresh.path()).current_dir(workspace.root()))?;
 
     let committed_directory = workspace.path(REFERENCE);
-    let fresh = read_directory(fresh.path())?;
+    let mut fresh = read_directory(fresh.path())?;
     if fresh.is_empty() {
         bail!("`pdpp reference` wrote nothing");
     }
+    fresh.insert("mcp-rows.md".to_owned(), coverage::page(workspace)?.into_bytes());
     let drifts = compare(&read_directory(&committed_directory)?, &fresh);
     if options.check {
         return report(&drifts);

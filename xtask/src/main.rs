@@ -72,11 +72,7 @@ enum Task {
     Postgres(postgres::Options),
     Nodes(nodes::Options),
     Copies(copies::Options),
-    /// Run the official MCP conformance suite against our HTTP endpoint and authorization server.
-    ///
-    /// Installs the pinned suite into `.xtask/npm` and judges both revisions of the protocol by
-    /// `xtask/conformance-expected.yaml`. Nothing may fail at the authorization server of `pdpp serve`.
-    Conformance,
+    Conformance(conformance::Options),
     /// Let public MCP clients call the real adapter, and a public OAuth client the real server.
     ///
     /// Starts `pdpp mcp` and `pdpp serve` over the sample archive; prints one line per call. The
@@ -112,7 +108,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Task::Postgres(options) => postgres::postgres(&workspace, &options),
         Task::Nodes(options) => nodes::nodes(&workspace, &options),
         Task::Copies(options) => copies::copies(&workspace, &options),
-        Task::Conformance => conformance::conformance(&workspace),
+        Task::Conformance(options) => conformance::conformance(&workspace, &options),
         Task::Clients => clients::clients(&workspace),
         Task::Browser(options) => browser::browser(&workspace, &options),
         Task::Fix => fix::fix(&workspace),

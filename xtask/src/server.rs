@@ -28,13 +28,18 @@ pub(crate) struct RunningServer {
 impl RunningServer {
     /// Returns once `/readyz` answers 200.
     pub(crate) fn start(pdpp: &Path, data: &Path, scratch: &Path) -> Result<Self> {
+        Self::start_with(pdpp, data, scratch, &[])
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn start_with(pdpp: &Path, data: &Path, scratch: &Path, more: &[&str]) -> Result<Self> {
         let address = free_address()?;
         let log = scratch.join("server.log");
         let output = File::create(&log).context("the server's log cannot be made")?;
         let mut command = Command::new(pdpp);
         command.arg("serve").arg("--data").arg(data).args(["--listen", &address.to_string()]);
         // Generated requests come faster than any client's; that too many are refused has tests of its own.
-        command.args(["--requests-per-minute", "0"]);
+        command.args(["--requests-per-minute", "0"]).args(more);
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         let child = command.spawn().context("`pdpp serve` could not be started")?;
         let mut server = Self { child, url: format!("http://{address}"), log };

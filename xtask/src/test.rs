@@ -90,7 +90,7 @@ impl Step {
             Self::Objects => objects::objects(workspace),
             Self::Nodes => nodes::nodes(workspace, &nodes::Options::default()),
             Self::Recall => recall::recall(workspace, &recall::Options::of_known_items(workspace)),
-            Self::Conformance => conformance::conformance(workspace),
+            Self::Conformance => conformance::conformance(workspace, &conformance::Options::default()),
             Self::Clients => clients::clients(workspace),
             Self::Browser => browser::browser(workspace, &browser::Options::default()),
             Self::Fuzz => fuzz::fuzz(workspace, &fuzz::Options::default()),

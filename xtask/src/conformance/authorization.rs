@@ -22,7 +22,8 @@ use crate::{http, process};
 const MANIFEST: &str = "fixtures/exports/jsonl/manifest.json";
 const RECORDS: &str = "fixtures/exports/jsonl/records.jsonl";
 /// All the suite has, and each must pass every check it makes, recommendations included.
-const SCENARIOS: [&str; 2] = ["authorization-server-metadata-endpoint", "authorization-code-grant"];
+pub(super) const SCENARIOS: [&str; 2] =
+    ["authorization-server-metadata-endpoint", "authorization-code-grant"];
 const LONGEST_RUN: Duration = Duration::from_mins(2);
 
 pub(super) fn authorization(workspace: &Workspace, npm: &Npm, scratch: &Path) -> Result<Vec<String>> {
