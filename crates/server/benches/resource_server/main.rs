@@ -41,6 +41,9 @@ struct Args {
     /// With `--searches`: only queries whose description has this in it
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// With `--searches`: the bare index and its records instead, through nothing of ours
+    #[arg(long)]
+    bare: bool,
     /// With `--searches`: the archive's size
     #[arg(long, default_value_t = 100_000, value_name = "RECORDS")]
     size: usize,
@@ -65,7 +68,7 @@ fn main() {
                 Some(directory) => Archive::kept(directory, args.size).await,
                 None => Archive::make(args.size).await,
             };
-            search::searches(&archive, count, args.only.as_deref()).await;
+            search::searches(&archive, count, args.only.as_deref(), args.bare).await;
         });
     }
     let search_sizes = if args.small { search::SMALL_SIZES } else { search::SIZES };

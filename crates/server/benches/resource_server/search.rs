@@ -105,8 +105,11 @@ async fn build(archive: &Archive, text_bytes: u64) -> Index {
 }
 
 /// Searches and nothing else: of each query under each grant so many, and how long each took.
-pub(crate) async fn searches(archive: &Archive, count: usize, only: Option<&str>) {
+pub(crate) async fn searches(archive: &Archive, count: usize, only: Option<&str>, is_bare: bool) {
     wait_until_tidy(archive).await;
+    let personal = Personal::open(&archive.directory).expect("the store opens");
+    let place = Place::Directory(archive.directory.join("search"));
+    let engine = SearchEngine::open(place, personal.store()).expect("the index opens");
     for (grant, token) in [("whole", &archive.client), ("narrow", &archive.narrow)] {
         for (query, ranks) in QUERIES {
             let name = format!("{query}, {grant} grant");
@@ -116,9 +119,19 @@ pub(crate) async fn searches(archive: &Archive, count: usize, only: Option<&str>
             let mut timings = Vec::new();
             for round in 0..count {
                 let words: Vec<_> = ranks.iter().map(|rank| word(rank + (round % ROUNDS) as u64)).collect();
+                let plan =
+                    if is_bare { Some(archive.search_plan(token, &words.join(" ")).await) } else { None };
                 let path = format!("/v1/search?limit=10&q={}", words.join("%20"));
                 let started = now();
-                archive.get_bytes_as(token, &path).await;
+                match plan {
+                    Some(plan) => {
+                        let hits = engine.bare_query(&plan, &words, 10).expect("the index answers");
+                        archive.read_bare(&plan, hits).await;
+                    }
+                    None => {
+                        archive.get_bytes_as(token, &path).await;
+                    }
+                }
                 timings.push(started.elapsed());
             }
             println!("{name}: {}", micros(median(&mut timings)));
