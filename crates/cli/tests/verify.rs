@@ -28,6 +28,14 @@ fn a_damaged_or_missing_index_is_made_again() {
     let search = pdpp.data().join("search");
     fs::write(search.join("meta.json"), "{").unwrap();
     assert_eq!(passages(&pdpp, &["verify", "--json"]), whole);
+    fs::write(search.join("meta.json"), "{").unwrap();
+    let shown = pdpp.ok(&["verify"]);
+    assert!(
+        shown.contains("could not be read and was built anew") && shown.contains("all is well"),
+        "{shown}"
+    );
+    let shown = pdpp.ok(&["verify"]);
+    assert!(!shown.contains("anew"), "{shown}");
     fs::remove_dir_all(&search).unwrap();
     assert_eq!(passages(&pdpp, &["verify", "--repair", "--json"]), whole);
 }

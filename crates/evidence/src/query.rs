@@ -114,7 +114,7 @@ pub enum IgnoredReason {
 /// Reads a query. No input is an error.
 pub fn parse(q: &str) -> Query {
     let mut ignored = Vec::new();
-    let (read, rest) = crate::scalars::split(q, MAX_CHARS);
+    let (read, rest) = split(q);
     note(&mut ignored, IgnoredReason::TooLong, rest, rest.chars().count());
     let is_control = |c: char| c.is_control() && !c.is_whitespace();
     let controls = read.chars().filter(|c| is_control(*c)).count();
@@ -136,6 +136,14 @@ pub fn parse(q: &str) -> Query {
         note(&mut ignored, IgnoredReason::NoWords, read.trim(), read.trim().chars().count());
     }
     Query { clauses, ignored }
+}
+
+/// What is read of a query and what is not. No word is cut in two but one that is longer than all that is read.
+fn split(q: &str) -> (&str, &str) {
+    let (read, rest) = crate::scalars::split(q, MAX_CHARS);
+    let is_whole = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    let end = if is_whole { None } else { read.rfind(char::is_whitespace) };
+    q.split_at(end.unwrap_or(read.len()))
 }
 
 /// Clauses that look for the same become one, which must match if any of them must. A word both asked for and

@@ -125,6 +125,11 @@ impl SearchEngine {
         self.apart(|core| async move { core.rebuild().await }).await
     }
 
+    /// Whether the index was begun anew when it was opened, because what was there could not be read.
+    pub fn was_replaced(&self) -> bool {
+        self.core.opened().is_replaced
+    }
+
     /// How many passages are indexed, for tests and reports.
     pub fn passages(&self) -> u64 {
         self.core.opened().segments().searcher.num_docs()

@@ -1,7 +1,7 @@
 //! Searching: which streams, connections and fields of a principal a query may look at.
 
 use pdpp_wire::manifest::StreamDeclaration;
-use pdpp_wire::{Code, ConnectionId, Instant};
+use pdpp_wire::{AvailableConnection, Code, ConnectionId, Instant, StreamName};
 
 use super::Authorizer;
 use crate::cursor::Binding;
@@ -86,15 +86,36 @@ impl Authorizer<'_> {
     }
 }
 
-/// A filter speaks of one stream's fields.
+/// A filter speaks of one stream's fields. Two sources may each have a stream of that name.
 fn filter(reads: &[ReadPlan], request: &SearchRequest) -> Result<Vec<crate::Predicate>, Denial> {
     if request.filter.is_empty() {
         return Ok(Vec::new());
     }
     match reads {
         [read] => parse_filter(read, &request.filter),
+        [first, others @ ..] if others.iter().all(|other| other.stream() == first.stream()) => {
+            Err(several_sources(reads, first.stream()))
+        }
         _ => Err(Denial::invalid("streams", "`filter` needs exactly one stream: name it with `streams`.")),
     }
+}
+
+fn several_sources(reads: &[ReadPlan], stream: &StreamName) -> Denial {
+    let offered = reads.iter().flat_map(|read| {
+        let source = read.source();
+        read.parts().iter().map(move |part| AvailableConnection {
+            connection_id: part.connection_id.clone(),
+            connector_key: Some(source.key().clone()),
+            stream: None,
+            display_name: source
+                .find_connection(part.connection_id.as_str())
+                .and_then(|connection| connection.display_name.clone()),
+        })
+    });
+    let message = format!(
+        "Several sources have a stream '{stream}', and a filter speaks of one. Retry with `connection_id`."
+    );
+    Denial::new(Code::AmbiguousConnection, message).choose_from(offered.collect())
 }
 
 fn time(given: Option<&str>, param: &str) -> Result<Option<Instant>, Denial> {

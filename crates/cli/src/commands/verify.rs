@@ -11,6 +11,9 @@ use crate::args::DataArgs;
 use crate::screen::{counted, number};
 use crate::{asking, terminal};
 
+/// What is said of an index that was whole again before it could be compared.
+const REPLACED: &str = "search: the index could not be read and was built anew from the records";
+
 /// Check the data directory for damage, and repair what can be
 ///
 /// Reads both databases and the bytes of every attachment, looks for files that belong to no record, and compares the
@@ -37,14 +40,20 @@ pub(crate) async fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
     }
     let mut findings = personal.directory("verify")?.verify().await?;
     let engine = personal.search_engine()?;
+    // Whoever opens an index that cannot be read begins it anew; the comparison below makes it whole.
+    let replaced = engine.was_replaced();
     if let Some(difference) = personal.compare_index(&engine).await? {
         findings.push(format!("search: {difference}; `pdpp verify --repair` builds the index anew"));
     }
     let passages = engine.passages();
     drop(engine);
     if args.json {
-        terminal::json(&json!({"findings": findings, "repaired": [], "passages": passages}))?;
+        let repaired: &[&str] = if replaced { &[REPLACED] } else { &[] };
+        terminal::json(&json!({"findings": findings, "repaired": repaired, "passages": passages}))?;
         return Ok(code(&findings));
+    }
+    if replaced {
+        terminal::line(REPLACED)?;
     }
     tell(&findings, "checked", passages)?;
     if !findings.is_empty() && asking::is_answered() && terminal::confirm("Repair what can be repaired?")? {

@@ -167,6 +167,13 @@ fn runs_without_spaces_are_asked_for_piece_by_piece() {
 }
 
 #[test]
+fn no_half_of_a_word_is_looked_for() {
+    let query = parse(&"boats ".repeat(1_500));
+    assert_eq!(query.clauses.len(), 1, "{:?}", query.clauses);
+    assert_eq!(query.ignored[0].text.split_whitespace().next(), Some("boats"), "{:?}", query.ignored);
+}
+
+#[test]
 fn what_is_not_followed_is_said() {
     check("inv\u{0}oice \u{1b}[31m", expect!["inv oice 31m !ControlCharacters 2"]);
     check("\u{202E}abc\u{200F} x", expect!["abc x"]);

@@ -65,7 +65,6 @@ async fn run(adapter: Adapter, arguments: Arguments) -> Result<Outcome, Failure>
         requested,
         asked: known.map_or(most, |known| known.fits.min(most)),
         known: 0,
-        from_start: arguments.text("cursor").is_none(),
         provider_url: adapter.provider_url(),
     };
     let request = request(&arguments);

@@ -58,8 +58,25 @@ impl Core {
         self.catch_up().await
     }
 
+    /// Reads all files once, where it keeps nobody waiting: one that is damaged without being cut short can give wrong
+    /// answers rather than none.
+    pub(super) fn check_files(self: &Arc<Self>) {
+        let core = self.clone();
+        let check = move || match caught(|| core.opened().is_damaged()) {
+            Ok(true) => {
+                tracing::warn!("files of the search index are not as they were written, and it is rebuilt");
+                core.call_for_rebuild();
+            }
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "the files of the search index could not be checked"),
+        };
+        // Without a thread for it, whoever meets the damage tells.
+        let _ = std::thread::Builder::new().name("search-checking".to_owned()).spawn(check);
+    }
+
     /// Follows the log until the engine ends, whatever happens.
     pub(super) fn keep_on(self: Arc<Self>, runtime: &Runtime) {
+        self.check_files();
         let keep_up = || {
             runtime.block_on(self.keep_up());
             Ok(())

@@ -35,6 +35,8 @@ pub(crate) struct Opened {
     reader: IndexReader,
     layout: Layout,
     seen: Mutex<Seen>,
+    /// Whether it was begun anew because what was there could not be opened.
+    pub(crate) is_replaced: bool,
 }
 
 /// What the reader shows, so that it is opened again only for something else.
@@ -71,7 +73,8 @@ impl Opened {
             // Files that lead nowhere sound when they are opened do so each time.
             Err(error) if error.is_damage() || matches!(error, SearchError::Panicked) => {
                 tracing::warn!(%error, "the search index cannot be opened and is rebuilt");
-                Self::anew(place)
+                let (opened, progress) = Self::anew(place)?;
+                Ok((Self { is_replaced: true, ..opened }, progress))
             }
             // Files that cannot be read just now may be whole.
             Err(error) => Err(error),
@@ -113,7 +116,7 @@ impl Opened {
         let metas = metas(&index.load_metas()?);
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let segments = Arc::new(Segments::open(layout, reader.searcher(), None)?);
-        Ok(Self { index, reader, layout, seen: Mutex::new(Seen { metas, segments }) })
+        Ok(Self { index, reader, layout, seen: Mutex::new(Seen { metas, segments }), is_replaced: false })
     }
 
     /// What the last refresh saw.

@@ -71,9 +71,9 @@ async fn postings_that_lead_nowhere_are_made_anew() {
         let expected = found(&archive, &archive.engine, "ferry choir").await;
         assert!(expected.is_some_and(|count| count > 0));
         if is_end {
-            spoil_end(&path, extension)
+            spoil_end(&path, extension);
         } else {
-            spoil(&path, extension)
+            spoil(&path, extension);
         }
         let engine = SearchEngine::open(Place::Directory(path), archive.store.clone()).unwrap();
         let mut last = None;
@@ -86,6 +86,29 @@ async fn postings_that_lead_nowhere_are_made_anew() {
         }
         assert_eq!(last, expected, "{extension}");
     }
+}
+
+/// Words that are there and other than they were would be missed without a word about it.
+#[tokio::test]
+async fn an_engine_that_starts_finds_out_what_no_search_would_notice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("search");
+    let archive = archive(&path).await;
+    spoil(&path, "fieldnorm");
+    let engine = SearchEngine::open(Place::Directory(path), archive.store.clone()).unwrap();
+    // Lengths decide which are the best, and nothing fails by them.
+    assert!(found(&archive, &engine, "ferry choir").await.is_some());
+    engine.start().unwrap();
+    let scratch = folder.path().join("scratch");
+    let mut told = Some(String::new());
+    for _ in 0..200 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        told = engine.compare_with_store(&scratch).await.unwrap();
+        if told.is_none() {
+            break;
+        }
+    }
+    assert_eq!(told, None);
 }
 
 /// Issue 3: what `pdpp verify` is told.

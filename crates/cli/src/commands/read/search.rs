@@ -234,11 +234,15 @@ fn remarks(shown: usize, answer: &Value) -> Vec<String> {
             Some("estimated") => "about ",
             _ => "at least ",
         };
-        let shown = screen::number(u64::try_from(shown).unwrap_or(u64::MAX));
-        lines.push(format!(
-            "{shown} of {about}{} matching records; a preview is at most {PREVIEW_CHARS} characters",
-            screen::number(count)
-        ));
+        let shown = u64::try_from(shown).unwrap_or(u64::MAX);
+        let counted = screen::number(count);
+        let few = if shown > count {
+            // Neighbours of what matches are shown and are not counted.
+            format!("{} records, of which {about}{counted} match themselves", screen::number(shown))
+        } else {
+            format!("{} of {about}{counted} matching records", screen::number(shown))
+        };
+        lines.push(format!("{few}; a preview is at most {PREVIEW_CHARS} characters"));
     }
     if meta("/recall/complete").and_then(Value::as_bool) == Some(false) {
         lines.push("not everything that matches was ranked; narrow the search to be sure".to_owned());

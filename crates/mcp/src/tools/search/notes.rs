@@ -9,19 +9,12 @@ use crate::text::quoted;
 /// The most entries of one kind that are told.
 const MAX_ENTRIES: usize = 3;
 
-/// Hits of a page that did not match themselves, and whether the page is all there is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Neighbours {
-    pub(super) on_page: u64,
-    pub(super) all_seen: bool,
-}
-
 /// The notes, as sentences of one line.
-pub(super) fn notes(meta: &Value, neighbours: Neighbours) -> Vec<String> {
-    let mut notes: Vec<String> = matches(meta, neighbours).into_iter().collect();
+pub(super) fn notes(meta: &Value) -> Vec<String> {
+    let mut notes: Vec<String> = matches(meta).into_iter().collect();
     notes.extend(recall(meta));
-    if at(meta, &["index", "state"]).and_then(Value::as_str) == Some("behind") {
-        notes.push("Index behind: the newest records may be missing; repeat shortly.".to_owned());
+    if is_behind(meta) {
+        notes.push("Index behind: records may be missing, the newest or, while it is built anew, any; repeat shortly.".to_owned());
     }
     notes.extend(entries(meta, "corrected").filter_map(|entry| {
         let [typed, used] = [text(entry, "typed")?, text(entry, "used")?];
@@ -38,16 +31,19 @@ pub(super) fn notes(meta: &Value, neighbours: Neighbours) -> Vec<String> {
     notes
 }
 
-/// How many records match, as far as the server knows. It counts those found through their conversation too; they
-/// are taken off as far as they are seen.
-fn matches(meta: &Value, neighbours: Neighbours) -> Option<String> {
-    let count = meta.get("count")?.as_u64()?.saturating_sub(neighbours.on_page);
-    let exact = neighbours.on_page == 0 || neighbours.all_seen;
+/// Whether the index has not seen everything yet.
+pub(super) fn is_behind(meta: &Value) -> bool {
+    at(meta, &["index", "state"]).and_then(Value::as_str) == Some("behind")
+}
+
+/// How many records match, as far as the server knows. It counts those with a word of the query, copies that are folded
+/// into a hit too, and none that is shown only for its conversation.
+fn matches(meta: &Value) -> Option<String> {
+    let count = meta.get("count")?.as_u64()?;
     match meta.get("count_accuracy").and_then(Value::as_str) {
-        Some("exact") if exact => Some(format!("matches={count}.")),
-        Some("exact") => Some(format!("matches<={count}.")),
+        Some("exact") => Some(format!("matches={count}.")),
         Some("estimated") => Some(format!("matches=about {count}.")),
-        Some("lower_bound") if exact => Some(format!("matches>={count}.")),
+        Some("lower_bound") => Some(format!("matches>={count}.")),
         _ => None,
     }
 }

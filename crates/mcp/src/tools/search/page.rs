@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::envelope::Envelope;
 use super::hit::Hit;
-use super::notes::{Neighbours, notes};
+use super::notes::{is_behind, notes};
 
 /// A page.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub(super) struct Page {
     pub(super) requested: usize,
     pub(super) has_more: bool,
     pub(super) next_cursor: Option<String>,
+    /// Whether the index has not seen everything yet.
+    pub(super) is_behind: bool,
     /// What the answer needs said, one sentence each.
     pub(super) notes: Vec<String>,
 }
@@ -29,8 +31,6 @@ pub(super) struct Wanted<'w> {
     pub(super) asked: usize,
     /// How many hits a larger page is known to hold.
     pub(super) known: usize,
-    /// Whether the page is the first.
-    pub(super) from_start: bool,
     pub(super) provider_url: &'w str,
 }
 
@@ -39,12 +39,7 @@ impl Page {
     pub(super) fn read(body: &Value, wanted: Wanted<'_>) -> Self {
         let envelope = Envelope::new(body);
         let given = envelope.hits();
-        let is_neighbour =
-            |hit: &&Value| hit.get("evidence").is_some_and(|it| it == "conversation_neighbour");
-        let on_page = given.iter().filter(is_neighbour).count();
-        let all_seen = wanted.from_start && !envelope.has_more();
-        let neighbours = Neighbours { on_page: u64::try_from(on_page).unwrap_or(0), all_seen };
-        let mut notes = notes(envelope.meta(), neighbours);
+        let mut notes = notes(envelope.meta());
         if given.len() > wanted.asked {
             notes.push(format!(
                 "The server ignored limit={}: structuredContent.data holds all {} hits of its page, {} are listed \
@@ -67,6 +62,7 @@ impl Page {
             requested: wanted.requested,
             has_more: envelope.has_more(),
             next_cursor: envelope.next_cursor().map(str::to_owned),
+            is_behind: is_behind(envelope.meta()),
             notes,
         }
     }

@@ -195,10 +195,10 @@ fn hints(out: &mut String, page: &Page) {
     if page.next_cursor.is_some() {
         hints.push("More hits: the same call with cursor set to next_cursor.");
     }
-    hints.push(if page.hits.is_empty() {
-        "Try other words, or fewer streams and filters."
-    } else {
-        "Structured output: structuredContent.results (hits), structuredContent.data (envelope)."
+    hints.push(match (page.hits.is_empty(), page.is_behind) {
+        (true, true) => "Repeat the call in a moment.",
+        (true, false) => "Try other words, or fewer streams and filters.",
+        _ => "Structured output: structuredContent.results (hits), structuredContent.data (envelope).",
     });
     put(out, format_args!("\n{}", hints.join(" ")));
 }

@@ -72,21 +72,32 @@ async fn nothing_found_says_so() {
     assert!(result.structured.get("content_ladder").is_none());
 }
 
-/// A record found through its conversation did not match, so it is not counted as a match.
+/// A server counts the records with a word of the query and no neighbours, so its count is told as it is.
 #[tokio::test]
-async fn neighbours_are_not_counted_as_matches() {
+async fn what_a_server_counts_is_told_beside_neighbours_too() {
     let mut neighbour = hit("c", "m", "2");
     neighbour["evidence"] = json!("conversation_neighbour");
     let mut body = list(&[hit("c", "m", "1"), neighbour]);
-    let result = search(body.clone(), json!({"q": "x"})).await;
-    assert!(result.text.contains(" matches=1."), "{}", result.text);
-    let result = search(body.clone(), json!({"q": "x", "cursor": "p1"})).await;
-    assert!(result.text.contains(" matches<=1."), "earlier pages may hold others: {}", result.text);
-    body["meta"]["count"] = json!(30);
-    body["has_more"] = json!(true);
-    body["next_cursor"] = json!("p2");
+    for (accuracy, told) in [("exact", " matches=28."), ("lower_bound", " matches>=28.")] {
+        body["meta"]["count"] = json!(28);
+        body["meta"]["count_accuracy"] = json!(accuracy);
+        let result = search(body.clone(), json!({"q": "x"})).await;
+        assert!(result.text.contains(told), "{}", result.text);
+    }
+}
+
+/// Where the index is built anew nothing may be found, which says nothing about the words.
+#[tokio::test]
+async fn nothing_found_while_the_index_is_behind_is_asked_again() {
+    let mut body = list(&[]);
+    body["meta"]["index"] = json!({"state": "behind"});
     let result = search(body, json!({"q": "x"})).await;
-    assert!(result.text.contains(" matches<=29."), "{}", result.text);
+    assert!(
+        result.text.contains("Index behind") && result.text.contains("Repeat the call"),
+        "{}",
+        result.text
+    );
+    assert!(!result.text.contains("Try other words"), "{}", result.text);
 }
 
 /// While the index is behind, a server tells about how many match.
@@ -96,7 +107,7 @@ async fn an_estimated_count_is_told_as_one() {
     neighbour["evidence"] = json!("conversation_neighbour");
     for (hits, told) in [
         (vec![hit("c", "m", "1")], " matches=about 57."),
-        (vec![hit("c", "m", "1"), neighbour], " matches=about 56."),
+        (vec![hit("c", "m", "1"), neighbour], " matches=about 57."),
     ] {
         let mut body = list(&hits);
         body["meta"]["count"] = json!(57);
