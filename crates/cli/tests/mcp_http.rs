@@ -1,5 +1,9 @@
 //! `/mcp` on a running server: who may come in, and what they get.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::{Request, Response};
@@ -76,6 +80,36 @@ fn strangers_are_challenged_and_owners_sent_away() {
     assert!(message.contains("grant-scoped client or MCP package token"), "{message}");
     assert!(message.contains("owner-agent REST onboarding"), "{message}");
     assert_eq!(endpoint.post("nonsense", &call("schema", json!({}))).status, 401);
+}
+
+/// A host keeps its connection, and its next message may come with a better token.
+#[test]
+fn a_refused_message_leaves_its_connection_open() {
+    let pdpp = Pdpp::with_sample();
+    let server = pdpp.serve();
+    let mut connection = TcpStream::connect(server.address()).unwrap();
+    connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let body = call("schema", json!({})).to_string();
+    for _ in 0..2 {
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer nonsense\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            server.address(),
+            body.len()
+        );
+        connection.write_all(head.as_bytes()).unwrap();
+        // What comes later is what a slow way does to a message.
+        std::thread::sleep(Duration::from_millis(100));
+        connection.write_all(body.as_bytes()).unwrap();
+        let mut answer = String::new();
+        let mut part = [0; 4096];
+        while !answer.contains("}}") {
+            let length = connection.read(&mut part).unwrap();
+            assert!(length > 0, "the connection was closed after {answer:?}");
+            answer.push_str(std::str::from_utf8(&part[..length]).unwrap());
+        }
+        assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    }
 }
 
 #[test]

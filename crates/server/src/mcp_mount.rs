@@ -4,6 +4,7 @@
 //! one the reads are made with, so the adapter can do no more than its caller.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -22,6 +23,10 @@ use crate::in_process::in_process;
 
 /// How the hosted adapter calls itself.
 const SERVER_NAME: &str = "pdpp";
+
+/// How much is read of a message that is refused, and for how long.
+const REFUSED_BYTES: usize = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The MCP endpoint, to stand beside the REST surface.
 pub(crate) fn endpoint(
@@ -63,7 +68,10 @@ impl Mount {
         let (mut parts, body) = request.into_parts();
         let client_id = match admit_client(state, &parts, Door::Mcp, "/mcp").await {
             Ok(client_id) => client_id,
-            Err(refusal) => return refusal,
+            Err(refusal) => {
+                read_to_the_end(body).await;
+                return refusal;
+            }
         };
         // A page of the client whose token it is is as good as the client; others meet the endpoint's own list.
         let origin = parts.headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
@@ -75,6 +83,13 @@ impl Mount {
         let adapter = self.adapter.with_bearer(bearer(&parts));
         self.endpoint.answer(adapter, Request::from_parts(parts, body)).await.map(Body::new)
     }
+}
+
+/// Lets a refused message arrive. Otherwise its connection is closed behind the answer, and a host that sends its next
+/// message on it, with a better token perhaps, is told nothing.
+async fn read_to_the_end(body: Body) {
+    // A stranger who sends more, or more slowly, loses the connection.
+    let _ = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, REFUSED_BYTES)).await;
 }
 
 /// The token of a request that has been admitted with it.
