@@ -236,7 +236,7 @@ mod tests {
         assert!(rest.is_due(start + HOUR + MINUTE * 2));
     }
 
-    /// Issue 3 and ruling 48: purged passages are gone for good; what that costs is bounded.
+    /// Purged passages are gone for good; what that costs is bounded.
     #[test]
     fn what_is_owed_is_paid_at_once_in_an_hour_or_in_a_day() {
         let start = Instant::now();

@@ -38,7 +38,7 @@ fn foreign() -> Vec<Value> {
     (0..FOREIGN).map(|n| message(&format!("f{n}"), 2, "a lighthouse elsewhere")).collect()
 }
 
-/// Ruling 7: index state is `current` or `behind` for the plan's connections.
+/// Index state is `current` or `behind` for the plan's connections.
 #[tokio::test]
 async fn an_import_into_another_connection_leaves_a_reader_up_to_date() {
     let Held { archive, reader, lock, _folder } = held().await;

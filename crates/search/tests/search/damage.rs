@@ -111,7 +111,7 @@ async fn an_engine_that_starts_finds_out_what_no_search_would_notice() {
     assert_eq!(told, None);
 }
 
-/// Issue 3: what `pdpp verify` is told.
+/// What `pdpp verify` is told.
 #[tokio::test]
 async fn a_spoiled_file_is_told_when_the_index_is_compared() {
     let folder = tempfile::tempdir().unwrap();

@@ -170,7 +170,7 @@ async fn an_index_of_the_pool_holds_one_owner() {
     }
 }
 
-/// Ruling 48: what an owner removed does not stay on a node because nobody searches there any more.
+/// What an owner removed does not stay on a node because nobody searches there any more.
 #[tokio::test]
 async fn an_index_that_nobody_asks_for_forgets_what_was_removed() {
     let node = Node::new(u64::MAX).await;

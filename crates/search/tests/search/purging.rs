@@ -43,7 +43,7 @@ fn occurs(home: &Path, wanted: &[u8]) -> bool {
     files.any(|bytes| bytes.windows(wanted.len()).any(|window| window == wanted))
 }
 
-/// Issue 3: deletions purge passages for good. One deletion is too few to be worth a rewrite by itself.
+/// Deletions purge passages for good. One deletion is too few to be worth a rewrite by itself.
 #[tokio::test]
 async fn a_deleted_record_is_gone_from_the_files_when_the_index_is_tidied() {
     let (home, archive) = archive().await;
@@ -55,7 +55,7 @@ async fn a_deleted_record_is_gone_from_the_files_when_the_index_is_tidied() {
     assert_eq!(archive.keys("ferry 7").await[0], "m7");
 }
 
-/// Issue 3: so do imports that bring other words for a record.
+/// So do imports that bring other words for a record.
 #[tokio::test]
 async fn replaced_words_are_gone_from_the_files_after_an_import() {
     let (home, archive) = archive().await;
@@ -83,7 +83,7 @@ async fn what_is_owed_outlives_the_process() {
     assert_eq!(engine.passages(), 2 * 400);
 }
 
-/// Ruling 48. What a commit says is owed is done by an engine that is not started, too, although nothing is new.
+/// What a commit says is owed is done by an engine that is not started, too, although nothing is new.
 #[tokio::test]
 async fn an_interrupted_purge_is_finished_by_the_next_to_open_the_index() {
     let (home, archive) = archive().await;
@@ -101,7 +101,7 @@ async fn an_interrupted_purge_is_finished_by_the_next_to_open_the_index() {
     assert!(!occurs(home.path(), b"unmistakable"));
 }
 
-/// Ruling 48. A server does not wait until it is idle, nor for the merge.
+/// A server does not wait until it is idle, nor for the merge.
 #[tokio::test]
 async fn a_started_engine_purges_a_removed_connection_at_once() {
     let (home, archive) = archive().await;

@@ -76,7 +76,7 @@ pub async fn the_log_is_read_in_pieces(store: Arc<dyn Store>) {
     assert_eq!(seen, expected);
 }
 
-/// Ruling 7: whether an index is behind for a reader depends on what the reader may see.
+/// Whether an index is behind for a reader depends on what the reader may see.
 pub async fn the_latest_change_of_some_streams_is_told_whatever_else_came(store: Arc<dyn Store>) {
     let world = World::new(store).await;
     let head = async || world.store.log_head(&world.subject).await.expect("the log has a head");

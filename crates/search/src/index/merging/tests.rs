@@ -52,7 +52,7 @@ impl MergePolicy for Overheard {
     }
 }
 
-/// Issue 3: an idle index is gathered once, however long that takes. The end of a merge waits in the same line as the
+/// An idle index is gathered once, however long that takes. The end of a merge waits in the same line as the
 /// second request, behind it, so the merge is still running when the request is looked at.
 #[test]
 fn a_second_request_while_a_gathering_runs_begins_none() {
